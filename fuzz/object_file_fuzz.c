@@ -7,7 +7,15 @@
 #include "memory_file.h"
 #include "rdd/object_file.h"
 
+#include <firesteel/struct.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct named_row {
+        fst_bytes name;
+        int64_t number;
+};
+FST_FIELDS(named_row, name, number);
 
 static int read_file(struct object_reader *r, const char *path, uint64_t start, uint64_t length, fst_type type,
                      uint64_t *rows, struct fst_error *error)
@@ -66,8 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!r)
                 r = object_reader_new();
         const char *path = memory_file("file:", data + 1, size - 1);
-        fst_type type;
-        object_file_type(path, &type, NULL);
+        object_file_check(path, FST_STRUCT(named_row), NULL);
         uint64_t start = data[0] & 4 ? size / 3 : 0;
         int e = read_file(r, path, start, size - start, types[data[0] % 4], &rows, &error);
         if (e < 0 && !strstr(error_message(&error), path))

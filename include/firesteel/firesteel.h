@@ -29,7 +29,8 @@
  * The chapters, in reading order:
  *      types.h         types of rows: integers, floats, bytes, fixed-size structs, and pairs of these
  *      text.h          splitting text, and parsing numbers
- *      key.h, row.h    keys and rows of several columns
+ *      struct.h        rows with named columns
+ *      key.h, row.h    keys and rows of several columns, encoded by hand
  *      task.h          the first argument of your functions: the task, captured values, random numbers
  *      emit.h          how your functions return rows
  *      iter.h          reading rows one after another
@@ -96,6 +97,7 @@
 #include <firesteel/rdd.h>
 #include <firesteel/key.h>
 #include <firesteel/row.h>
+#include <firesteel/struct.h>
 #include <firesteel/source.h>
 #include <firesteel/transform.h>
 

@@ -8,8 +8,8 @@
  *      BYTES           fst_bytes: bytes of any length, text or not
  *      FIXED(size)     a plain struct of that size (1 … FST_FIXED_MAX bytes), without pointers
  *
- * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). An RDD knows its
- * type, so the engine hashes, sorts, compares and prints rows without calling your code.
+ * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64); struct.h describes
+ * structs with texts. An RDD knows its type, so the engine hashes, sorts, compares and prints rows by itself.
  *
  * Numbers of rows and values of I64 are int64_t. Print them with C's PRId64, which this header includes:
  * printf("%" PRId64 " rows\n", n).
@@ -73,7 +73,7 @@ enum fst_kind {
 /* The largest struct of FIXED. A pair of two such structs fits into a page of the engine. */
 #define FST_FIXED_MAX 65536
 
-/* A row's type. A row that is not a pair has only a key: `value` is FST_KIND_NONE. Sizes are in bytes; 0 for BYTES. */
+/* A row's type. Without a value, `value` is FST_KIND_NONE. Sizes are in bytes; 0 for BYTES that are not of struct.h. */
 typedef struct fst_type {
         uint8_t key, value; /* enum fst_kind */
         uint16_t reserved;

@@ -1,5 +1,6 @@
 """Calls functions in C on RDDs of Python."""
 import os
+import re
 import struct
 from array import array
 
@@ -15,10 +16,49 @@ _CODES = {int: "q", float: "d"}
 _BATCH = 1024
 
 
+class Struct:
+    """A column of structs with fields (firesteel/struct.h), which are tuples in Python."""
+
+    def __init__(self, name, fields, text):
+        self.__name__ = name
+        self.fields = fields  # (name, kind) of each
+        self.text = text      # whether BYTES are str
+
+    def loads(self, data):
+        """The row that `data` encodes: src/structs/struct_row.h describes the form."""
+        row, at = [], 0
+        for number, (_, kind) in enumerate(self.fields):
+            if kind == "BYTES":
+                end = len(data) if number == len(self.fields) - 1 else at
+                while end < len(data) and number < len(self.fields) - 1:
+                    end = data.index(b"\0", end)
+                    if data[end + 1] == 0:
+                        break
+                    end += 2
+                piece = data[at:end]
+                if number < len(self.fields) - 1:
+                    piece = piece.replace(b"\0\xff", b"\0")
+                    end += 2
+                row.append(piece.decode("utf-8") if self.text else bytes(piece))
+                at = end
+                continue
+            size = {"I32": 4, "BOOL": 1}.get(kind, 8)
+            bits = int.from_bytes(data[at : at + size], "big")
+            at += size
+            if kind == "BOOL":
+                row.append(bits != 0)
+            elif kind == "F64":
+                bits = bits ^ 1 << 63 if bits >> 63 else bits ^ (1 << 64) - 1
+                row.append(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
+            else:
+                row.append(bits - (1 << 8 * size - 1))
+        return tuple(row)
+
+
 class Elements(FramedSerializer):
     """Rows in the form of firesteel/list.h, many in each frame.
 
-    `columns` has one type, or two for pairs: int, float, bytes or str.
+    `columns` has one type, or two for pairs: int, float, bytes or str; of rows that are only read also a Struct.
     """
 
     def __init__(self, columns):
@@ -78,6 +118,7 @@ class Elements(FramedSerializer):
                 at += length
                 row.append(
                     struct.unpack(_CODES[column], piece)[0] if column in _CODES
+                    else column.loads(piece) if isinstance(column, Struct)
                     else piece.decode("utf-8") if column is str
                     else bytes(piece)
                 )
@@ -116,9 +157,13 @@ def _columns(types, what):
 
 def _columns_of(type_name, text):
     """The types of Python for rows that Firesteel calls `type_name`; BYTES are text if `text` is true."""
-    names = type_name[5:-1].split(", ") if type_name.startswith("PAIR(") else [type_name]
-    kinds = [bytes if name.startswith("FIXED") else _KINDS[name] for name in names]
-    return tuple(str if kind is bytes and text and name == "BYTES" else kind for kind, name in zip(kinds, names))
+    columns = []
+    for name, fields, kind in re.findall(r"STRUCT (\w+)\(([^)]*)\)|(I64|F64|BYTES|FIXED)", type_name):
+        if name:
+            columns.append(Struct(name, [tuple(field.split(" ")) for field in fields.split(", ")], text))
+        else:
+            columns.append(bytes if kind == "FIXED" else str if kind == "BYTES" and text else _KINDS[kind])
+    return tuple(columns)
 
 
 def rdd_native(rdd, file, function, *arguments, input=str, output=None):
@@ -133,7 +178,7 @@ def rdd_native(rdd, file, function, *arguments, input=str, output=None):
 
     `input` is the type of the elements of `rdd`: int, float, bytes, str, or a pair of these such as (str, int). The
     elements of the result have the type that the function gives them. `output` says so if it has texts and bytes;
-    without it BYTES are str if `input` has str.
+    without it BYTES are str if `input` has str. Structs with fields (firesteel/struct.h) are tuples of their fields.
 
         >>> rdd_native(lines, "app.c", "count_words").collect()
         [('be', 2), ('not', 1), …]
@@ -147,9 +192,11 @@ def rdd_native(rdd, file, function, *arguments, input=str, output=None):
     jrdd, made = native.call(
         packed._jrdd, os.path.abspath(file), function, [str(argument) for argument in arguments], taken.type_name()
     )
+    if output is not None and "STRUCT" in made:
+        raise ValueError("%s returns rows of %s: leave out `output`, structs are tuples" % (function, made))
     columns = _columns(output, "output") if output is not None else _columns_of(made, str in taken.columns)
     result = Elements(columns)
-    if result.type_name() != made and not made.startswith("FIXED") and "FIXED" not in made:
+    if result.type_name() != made and "FIXED" not in made and "STRUCT" not in made:
         raise ValueError("%s returns rows of %s, which cannot be read as %r" % (function, made, output))
     return RDD(jrdd, sc, result)
 

@@ -44,6 +44,11 @@ void *arena_alloc(struct arena *a, size_t size)
         return arena_take(a, size, false);
 }
 
+void *arena_try_alloc(struct arena *a, size_t size)
+{
+        return arena_take(a, size, true);
+}
+
 char *arena_copy(struct arena *a, const void *data, size_t size)
 {
         char *copy = arena_take(a, size + 1, false);

@@ -23,7 +23,8 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Copies @size bytes and appends a NUL. */
 char *arena_copy(struct arena *a, const void *data, size_t size);
 
-/* As arena_copy, for a size that a user decides: returns NULL when out of memory (mem_try). */
+/* As arena_alloc and arena_copy, for a size that a user decides: return NULL when out of memory (mem_try). */
+void *arena_try_alloc(struct arena *a, size_t size);
 char *arena_try_copy(struct arena *a, const void *data, size_t size);
 
 /* Returns the newest chunk and sets @used to its bytes in use. Returns NULL before the first allocation. */

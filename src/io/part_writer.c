@@ -13,6 +13,7 @@
 #include "io/codec/codec.h"
 #include "io/fs/file_systems.h"
 #include "io/row_text.h"
+#include "structs/struct_type.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -113,12 +114,13 @@ static int part_writer_put_large(struct part_writer *w, const char *data, size_t
         return r < 0 ? r : part_writer_put_bytes(w, data, len, error);
 }
 
-/* Writes a value that does not fit into the buffer: only BYTES and FIXED can be that large. */
+/* Writes a value that does not fit into the buffer: only BYTES, structs and FIXED can be that large. */
 static int part_writer_put_value(struct part_writer *w, uint8_t kind, uint32_t size, const fst_column *column,
                                  uint32_t row, struct fst_error *error)
 {
         size_t need = value_text_size(kind, size, column, row);
-        if (kind == FST_KIND_BYTES && need > BUFFER_SIZE - w->used)
+        bool text = kind == FST_KIND_BYTES && !struct_type_of_column(kind, size);
+        if (text && need > BUFFER_SIZE - w->used)
                 return part_writer_put_large(w, column->bytes[row].data, need, error);
         if (need > BUFFER_SIZE - w->used) {
                 int r = part_writer_flush(w, error);
@@ -129,11 +131,11 @@ static int part_writer_put_value(struct part_writer *w, uint8_t kind, uint32_t s
                 w->used = (size_t)(value_text_print(w->buffer + w->used, kind, size, column, row) - w->buffer);
                 return 0;
         }
-        _cleanup_free_ char *hex = mem_try(need);
-        if (!hex)
-                return error_set(error, -ENOMEM, "%s: no memory to print a row of %u bytes", w->path, size);
-        value_text_print(hex, kind, size, column, row);
-        return part_writer_put_large(w, hex, need, error);
+        _cleanup_free_ char *printed = mem_try(need);
+        if (!printed)
+                return error_set(error, -ENOMEM, "%s: no memory to print a row of %zu bytes", w->path, need);
+        char *end = value_text_print(printed, kind, size, column, row);
+        return part_writer_put_large(w, printed, (size_t)(end - printed), error);
 }
 
 static int part_writer_put_char(struct part_writer *w, char c, struct fst_error *error)
@@ -172,7 +174,7 @@ static uint32_t part_writer_fill(struct part_writer *w, const fst_batch *batch, 
         char *p = w->buffer + w->used, *end = w->buffer + BUFFER_SIZE;
         uint32_t row = first;
 
-        if (!pair && t.key == FST_KIND_BYTES) {
+        if (!pair && t.key == FST_KIND_BYTES && !struct_type_of_column(t.key, t.key_size)) {
                 const fst_bytes *bytes = batch->key.bytes;
                 for (; row < batch->rows && bytes[row].len < (size_t)(end - p); row++) {
                         if (bytes[row].len > 0)

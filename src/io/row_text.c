@@ -1,17 +1,20 @@
 /* See row_text.h. */
 #include "io/row_text.h"
 
+#include "structs/struct_row.h"
 #include "text/number_format.h"
 
 size_t value_text_size(uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
 {
+        const struct struct_type *s;
         switch (kind) {
         case FST_KIND_I64:
                 return NUMBER_I64_SIZE;
         case FST_KIND_F64:
                 return NUMBER_F64_SIZE;
         case FST_KIND_BYTES:
-                return column->bytes[row].len;
+                s = struct_type_of_column(kind, size);
+                return s ? struct_row_text_size(s, column->bytes[row]) : column->bytes[row].len;
         case FST_KIND_FIXED:
                 return (size_t)size * 2;
         default:
@@ -21,12 +24,16 @@ size_t value_text_size(uint8_t kind, uint32_t size, const fst_column *column, ui
 
 char *value_text_print(char *p, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row)
 {
+        const struct struct_type *s;
         switch (kind) {
         case FST_KIND_I64:
                 return p + number_format_i64(p, column->i64[row]);
         case FST_KIND_F64:
                 return p + number_format_f64(p, column->f64[row]);
         case FST_KIND_BYTES:
+                s = struct_type_of_column(kind, size);
+                if (s)
+                        return struct_row_print(s, column->bytes[row], p);
                 if (column->bytes[row].len > 0)
                         memcpy(p, column->bytes[row].data, column->bytes[row].len);
                 return p + column->bytes[row].len;

@@ -1,5 +1,5 @@
-/* Prints rows like Spark: BYTES unchanged, I64 and F64 as in Java, FIXED as two hexadecimal digits a byte, pairs as
- * "(key,value)". */
+/* Prints rows like Spark: BYTES unchanged, I64 and F64 as in Java, FIXED as two hexadecimal digits a byte, structs
+ * with fields as "(Ann,30,61.5)", pairs as "(key,value)". */
 #pragma once
 
 #include <firesteel/iter.h>

@@ -1,4 +1,5 @@
 /* dev.firesteel.Native: functions in C on RDDs of Python, which python/firesteel/native.py calls. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "py4j/collections.h"
@@ -37,9 +38,31 @@ static bool native_type_parse(const char *text, fst_type *type)
         return native_column(&at, &type->value, &type->value_size) && strcmp(at, ")") == 0;
 }
 
+static void native_put_column(struct buf *text, uint8_t kind, uint32_t size)
+{
+        const struct struct_type *s = struct_type_of_column(kind, size);
+        char name[64];
+        if (s)
+                buf_printf(text, "STRUCT %s", s->text);
+        else
+                buf_puts(text, fst_type_name((fst_type){.key = kind, .key_size = size}, name));
+}
+
+/* Writes @type for Python, with the fields of structs: "PAIR(I64, STRUCT person(name BYTES, age I64))". */
+static void native_put_type(struct buf *text, fst_type type)
+{
+        buf_puts(text, type.value ? "PAIR(" : "");
+        native_put_column(text, type.key, type.key_size);
+        if (!type.value)
+                return;
+        buf_puts(text, ", ");
+        native_put_column(text, type.value, type.value_size);
+        buf_puts(text, ")");
+}
+
 static void native_call_function(struct py4j_call *call, struct rdd_object *rdd, int n, char **arguments, fst_type type)
 {
-        char text[64];
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         fst_site site = call_site("rdd_native");
         fst_rdd *rows = fst_frames_to_elements_at(rdd->rdd, type, site);
         fst_rdd *made =
@@ -47,7 +70,8 @@ static void native_call_function(struct py4j_call *call, struct rdd_object *rdd,
         rdd_return(call, &java_rdd_class, rdd->session, fst_frames_from_elements_at(made, site), rdd);
         struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
         py4j_add(array, call->result);
-        py4j_add(array, py4j_string(fst_type_name(fst_rdd_type(made), text)));
+        native_put_type(&text, fst_rdd_type(made));
+        py4j_add(array, py4j_string(buf_text(&text)));
         call->result = py4j_object_value(array);
 }
 

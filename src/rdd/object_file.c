@@ -15,6 +15,7 @@
 #include "net/byte_order.h"
 #include "rdd/pipeline/op.h"
 #include "store/page_frame.h"
+#include "structs/struct_type.h"
 
 #include <inttypes.h>
 #include <xxhash.h>
@@ -22,14 +23,29 @@
 #define HEADER_MAGIC "FSOB"
 #define FOOTER_MAGIC "FSOE"
 #define FLUSH ((size_t)1 << 20)
+#define MAX_STRUCTS 32768 /* bytes of the descriptions of structs */
 
 /* ------------------------------------------------------------------------------------------------ encoding numbers */
 
-static void object_file_make_header(fst_type type, unsigned char h[static OBJECT_FILE_HEADER])
+/* What the header of a file says. */
+struct object_head {
+        fst_type type;
+        char *structs; /* descriptions of the structs of keys and values, each ended by a newline; owned, or NULL */
+        uint64_t size; /* of header and descriptions, in bytes */
+};
+
+static void object_head_deinit(struct object_head *head)
+{
+        free(head->structs);
+        *head = (struct object_head){0};
+}
+
+static void object_file_make_header(fst_type type, size_t structs, unsigned char h[static OBJECT_FILE_HEADER])
 {
         memset(h, 0, OBJECT_FILE_HEADER);
         memcpy(h, HEADER_MAGIC, 4);
         put_le32(h + 4, OBJECT_FILE_VERSION);
+        put_le32(h + 20, (uint32_t)structs);
         put_le32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
         put_le32(h + 12, type.key_size);
         put_le32(h + 16, type.value_size);
@@ -39,28 +55,6 @@ static void object_file_make_header(fst_type type, unsigned char h[static OBJECT
 static int object_file_damaged(const char *path, const char *what, struct fst_error *error)
 {
         return error_set(error, -EBADMSG, "%s is damaged: %s", path, what);
-}
-
-static int object_file_read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER], fst_type *type,
-                                   struct fst_error *error)
-{
-        uint32_t version = get_le32(h + 4), kinds = get_le32(h + 8);
-        if (memcmp(h, HEADER_MAGIC, 4) != 0)
-                return error_set(error, -EBADMSG, "%s is not an object file: its header is not one", path);
-        if (version != OBJECT_FILE_VERSION)
-                return error_set(error, -ENOTSUP,
-                                 "%s is an object file of version %" PRIu32
-                                 ", but this firesteel reads version 1: a newer "
-                                 "firesteel wrote it",
-                                 path, version);
-        fst_type found = {.key = (uint8_t)kinds,
-                          .value = (uint8_t)(kinds >> 8),
-                          .key_size = get_le32(h + 12),
-                          .value_size = get_le32(h + 16)};
-        if (get_le64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
-                return object_file_damaged(path, "its header does not match its checksum", error);
-        *type = found;
-        return 0;
 }
 
 /* Reads exactly @size bytes at @offset. */
@@ -78,10 +72,56 @@ static int object_file_read_exact(struct open_file *file, void *data, size_t siz
         return 0;
 }
 
-static int object_file_open_path(const char *path, struct open_file *file, fst_type *type, struct fst_error *error)
+static int object_file_read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER],
+                                   struct object_head *head, struct fst_error *error)
+{
+        uint32_t version = get_le32(h + 4), kinds = get_le32(h + 8), structs = get_le32(h + 20);
+        if (memcmp(h, HEADER_MAGIC, 4) != 0)
+                return error_set(error, -EBADMSG, "%s is not an object file: its header is not one", path);
+        if (version != OBJECT_FILE_VERSION)
+                return error_set(error, -ENOTSUP,
+                                 "%s is an object file of version %" PRIu32
+                                 ", but this firesteel reads version 1: a newer "
+                                 "firesteel wrote it",
+                                 path, version);
+        fst_type found = {.key = (uint8_t)kinds,
+                          .value = (uint8_t)(kinds >> 8),
+                          .key_size = get_le32(h + 12),
+                          .value_size = get_le32(h + 16)};
+        if (get_le64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found) ||
+            structs > MAX_STRUCTS)
+                return object_file_damaged(path, "its header does not match its checksum", error);
+        head->type = found;
+        head->size = OBJECT_FILE_HEADER + (structs ? structs + 8 : 0);
+        return 0;
+}
+
+/* Reads the descriptions that follow the header. */
+static int object_file_read_structs(struct open_file *file, struct object_head *head, struct fst_error *error)
+{
+        size_t size = (size_t)head->size - OBJECT_FILE_HEADER;
+        if (size == 0)
+                return 0;
+        if (file->size < head->size)
+                return object_file_damaged(file->path, "it is truncated", error);
+        char *text = mem_alloc(size + 1);
+        int r = object_file_read_exact(file, text, size, OBJECT_FILE_HEADER, error);
+        if (r == 0 && get_le64((unsigned char *)text + size - 8) != XXH3_64bits(text, size - 8))
+                r = object_file_damaged(file->path, "its description of structs does not match its checksum", error);
+        text[size - 8] = 0;
+        if (r)
+                free(text);
+        else
+                head->structs = text;
+        return r;
+}
+
+static int object_file_open_path(const char *path, struct open_file *file, struct object_head *head,
+                                 struct fst_error *error)
 {
         const struct file_system *fs;
         unsigned char header[OBJECT_FILE_HEADER];
+        *head = (struct object_head){0};
         int r = file_system_of(path, &fs, error);
         if (r == 0)
                 r = fs->open(fs, path, file, error);
@@ -92,17 +132,69 @@ static int object_file_open_path(const char *path, struct open_file *file, fst_t
         if (r == 0)
                 r = object_file_read_exact(file, header, sizeof(header), 0, error);
         if (r == 0)
-                r = object_file_read_header(path, header, type, error);
+                r = object_file_read_header(path, header, head, error);
+        if (r == 0)
+                r = object_file_read_structs(file, head, error);
         if (r < 0)
                 fs->close(file, NULL);
         return r;
 }
 
-int object_file_type(const char *path, fst_type *type, struct fst_error *error)
+/* The descriptions of the structs of @type, for the file. Empty without structs. */
+static void object_file_describe(fst_type type, struct buf *text)
+{
+        const struct struct_type *key = struct_type_of_column(type.key, type.key_size);
+        const struct struct_type *value = struct_type_of_column(type.value, type.value_size);
+        if (key || value)
+                buf_printf(text, "%s\n%s\n", key ? key->text : "", value ? value->text : "");
+}
+
+/* Writes a column for messages. @structs: the lines of object_file_describe from that of the column on. */
+static const char *object_file_column_text(uint8_t kind, uint32_t size, const char *structs, struct buf *text)
+{
+        char name[64];
+        int len = (int)strcspn(structs, "\n");
+        if (kind == FST_KIND_BYTES && size && len)
+                buf_printf(text, "STRUCT %.*s", len, structs);
+        else
+                buf_puts(text, fst_type_name((fst_type){.key = kind, .key_size = size}, name));
+        return structs[len] ? structs + len + 1 : structs + len;
+}
+
+static void object_file_type_text(fst_type type, const char *structs, struct buf *text)
+{
+        buf_puts(text, type.value ? "PAIR(" : "");
+        structs = object_file_column_text(type.key, type.key_size, structs, text);
+        if (!type.value)
+                return;
+        buf_puts(text, ", ");
+        object_file_column_text(type.value, type.value_size, structs, text);
+        buf_puts(text, ")");
+}
+
+static int object_file_check_head(const char *path, const struct object_head *head, fst_type type,
+                                  struct fst_error *error)
+{
+        if (fst_type_equal(head->type, type))
+                return 0;
+        _cleanup_(buf_deinit) struct buf found = BUF_INIT, wanted = BUF_INIT, structs = BUF_INIT;
+        object_file_type_text(head->type, head->structs ? head->structs : "", &found);
+        object_file_describe(type, &structs);
+        object_file_type_text(type, buf_text(&structs), &wanted);
+        return error_set(error, -EINVAL, "%s has rows of %s, not of %s", path, buf_text(&found), buf_text(&wanted));
+}
+
+int object_file_check(const char *path, fst_type type, struct fst_error *error)
 {
         struct open_file file = OPEN_FILE_INIT;
-        int r = object_file_open_path(path, &file, type, error);
-        return r < 0 ? r : file.fs->close(&file, error);
+        struct object_head head;
+        int r = object_file_open_path(path, &file, &head, error);
+        if (r < 0)
+                return r;
+        r = object_file_check_head(path, &head, type, error);
+        object_head_deinit(&head);
+        int closed = file.fs->close(&file, r ? NULL : error);
+        return r ? r : closed;
 }
 
 /* ------------------------------------------------------------------------------------------------------ writing */
@@ -165,8 +257,15 @@ int object_writer_open(struct object_writer *w, const char *path, fst_type type,
         w->path = copy;
         w->type = type;
         w->written = w->rows = 0;
-        object_file_make_header(type, header);
+        _cleanup_(buf_deinit) struct buf structs = BUF_INIT;
+        object_file_describe(type, &structs);
+        object_file_make_header(type, structs.len, header);
         buf_append(&w->out, header, sizeof(header));
+        if (structs.len) {
+                put_le64(header, XXH3_64bits(structs.data, structs.len));
+                buf_append(&w->out, structs.data, structs.len);
+                buf_append(&w->out, header, 8);
+        }
         return 0;
 }
 
@@ -262,6 +361,7 @@ uint64_t object_writer_rows(const struct object_writer *w)
 
 struct object_reader {
         struct open_file file;
+        struct object_head head;
         fst_type type;
         struct page_cursor cursor;
         bool cursor_ready;
@@ -292,6 +392,7 @@ void object_reader_close(struct object_reader *r)
         r->cursor_ready = false;
         page_free(NULL, steal(r->page));
         free(steal(r->index));
+        object_head_deinit(&r->head);
         r->frame = r->end = 0;
 }
 
@@ -311,8 +412,8 @@ static int object_reader_read_index(struct object_reader *r, uint64_t *frames, s
 {
         unsigned char footer[OBJECT_FILE_FOOTER];
         const char *path = r->file.path;
-        uint64_t size = r->file.size, room = size - OBJECT_FILE_HEADER - OBJECT_FILE_FOOTER;
-        if (size < OBJECT_FILE_HEADER + OBJECT_FILE_FOOTER)
+        uint64_t size = r->file.size, room = size - r->head.size - OBJECT_FILE_FOOTER;
+        if (size < r->head.size + OBJECT_FILE_FOOTER)
                 return object_file_damaged(path, "it is truncated", error);
         int e = object_file_read_exact(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
         if (e < 0)
@@ -332,7 +433,7 @@ static int object_reader_read_index(struct object_reader *r, uint64_t *frames, s
         e = object_file_read_exact(&r->file, bytes, (size_t)n * 8, at, error);
         memcpy(bytes + n * 8, footer, 24);
         bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == get_le64(footer + 24);
-        uint64_t least = OBJECT_FILE_HEADER;
+        uint64_t least = r->head.size;
         for (uint64_t i = 0; good && i <= n; i++) {
                 r->index[i] = i < n ? get_le64(bytes + i * 8) : at;
                 good = r->index[i] >= least && (i > 0 || r->index[i] == least) && r->index[i] <= at;
@@ -357,15 +458,13 @@ static uint64_t object_reader_frame_at(const struct object_reader *r, uint64_t f
         return low;
 }
 
-static int object_reader_begin(struct object_reader *r, const struct input_split *split, fst_type found, fst_type type,
+static int object_reader_begin(struct object_reader *r, const struct input_split *split, fst_type type,
                                struct fst_error *error)
 {
-        char is[64], wanted[64];
         uint64_t frames = 0;
-        if (!fst_type_equal(found, type))
-                return error_set(error, -EINVAL, "%s has rows of %s, not of %s", split->path, fst_type_name(found, is),
-                                 fst_type_name(type, wanted));
-        int e = object_reader_read_index(r, &frames, error);
+        int e = object_file_check_head(split->path, &r->head, type, error);
+        if (e == 0)
+                e = object_reader_read_index(r, &frames, error);
         if (e < 0)
                 return e;
         r->frame = object_reader_frame_at(r, frames, split->start);
@@ -376,12 +475,11 @@ static int object_reader_begin(struct object_reader *r, const struct input_split
 
 int object_reader_open(struct object_reader *r, const struct input_split *split, fst_type type, struct fst_error *error)
 {
-        fst_type found;
         object_reader_close(r);
-        int e = object_file_open_path(split->path, &r->file, &found, error);
+        int e = object_file_open_path(split->path, &r->file, &r->head, error);
         if (e < 0)
                 return e;
-        e = object_reader_begin(r, split, found, type, error);
+        e = object_reader_begin(r, split, type, error);
         if (e < 0) {
                 object_reader_close(r);
                 return e;

@@ -3,6 +3,7 @@
  * fst_object_file and checkpoints use them.
  *
  *      header    32 bytes   magic "FSOB", version, kinds and sizes of the type, checksum
+ *      structs              descriptions of structs with fields, if the type has such, and their checksum
  *      frames               pages (store/page_frame.h), one after another
  *      index                the offset of each frame, u64
  *      footer    40 bytes   rows, frames, offset of the index, checksum of these and the index, magic "FSOE", version
@@ -24,9 +25,10 @@
 
 struct fst_error;
 
-/* Reads the type of the rows of the file @path (full). Returns 0, -EBADMSG for any other kind of file, -ENOTSUP for an
- * unknown version (messages name the path), or the error of the read. */
-int object_file_type(const char *path, fst_type *type, struct fst_error *error);
+/* Checks that the file @path (full) has rows of @type. Returns 0, -EINVAL if it has others (the message names both), or
+ * -EBADMSG for any other kind of file, -ENOTSUP for an unknown version (messages name the path), or the error of the
+ * read. */
+int object_file_check(const char *path, fst_type type, struct fst_error *error);
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 

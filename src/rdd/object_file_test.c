@@ -100,10 +100,8 @@ static void round_trips_rows(void **state)
         struct fst_error error = FST_ERROR_INIT;
         for (size_t c = 0; c < ARRAY_SIZE(counts); c++) {
                 uint32_t rows;
-                fst_type type;
                 write_pairs(counts[c], 100);
-                done(object_file_type(path, &type, &error), &error);
-                assert_true(fst_type_equal(type, FST_PAIR(I64, BYTES)));
+                done(object_file_check(path, FST_PAIR(I64, BYTES), &error), &error);
                 done(read_pairs(0, file_size(), 0, 100, &rows, &error), &error);
                 assert_int_equal(rows, counts[c]);
         }

@@ -10,6 +10,7 @@
 #include "rdd/aggregate/hash.h"
 #include "rdd/pipeline/op.h"
 #include "rdd/pipeline/record.h"
+#include "rdd/pipeline/struct_view.h"
 #include "rdd/aggregate/sampler.h"
 
 #ifdef __x86_64__
@@ -57,7 +58,7 @@ void partitioner_init_modulo(struct partitioner *p, int partitions, int64_t hash
 int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error)
 {
         char text[64];
-        if (fn->shape == FST_SHAPE(FST_FORM_PLACE, key.key, FST_KIND_NONE))
+        if (fn->shape == FST_SHAPE(FST_FORM_PLACE, fst_type_seen(key).key, FST_KIND_NONE))
                 return 0;
         return error_set(error, -EINVAL,
                          "%s does not place keys that are %s: it must be int f(fst_task *, KEY, int partitions)",
@@ -331,6 +332,16 @@ static int partitioner_place_by_function(const struct row_placer *placing, const
         const void *captured = run->task.captured;
         const char *outer = task_run_enter(run, p->fn.name);
         run->task.captured = p->fn.captured;
+        struct struct_view view;
+        fst_batch seen;
+        struct_view_init(&view, (fst_type){.key = batch->type.key, .key_size = batch->type.key_size});
+        if (struct_view_changes(&view)) {
+                struct fst_error error = FST_ERROR_INIT;
+                int r = struct_view_batch(&view, batch, &seen, &error);
+                if (r)
+                        task_run_fail_with(run, r, &error);
+                batch = &seen;
+        }
         for (uint32_t i = 0; i < batch->rows && !run->status; i++) {
                 int place = partitioner_call_function(p->fn.code, &run->task, batch, i, p->partitions);
                 if (place < 0 || place >= p->partitions)
@@ -338,6 +349,7 @@ static int partitioner_place_by_function(const struct row_placer *placing, const
                                       p->partitions);
                 out[i] = (uint32_t)place;
         }
+        struct_view_deinit(&view);
         run->task.captured = captured;
         task_run_leave(run, outer);
         return run->status;

@@ -7,6 +7,7 @@
 #include "rdd/rdd_wire_class.h"
 
 #include "base/mem.h"
+#include "rdd/struct_wire.h"
 #include "rdd/rdd_visit.h"
 
 /* ------------------------------------------------------------------------------------------------------ one node */
@@ -25,6 +26,8 @@ static int rdd_wire_encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, b
         m->kinds = (uint32_t)type.key | (uint32_t)type.value << 8;
         m->key_size = type.key == FST_KIND_FIXED ? type.key_size : 0;
         m->value_size = type.value == FST_KIND_FIXED ? type.value_size : 0;
+        m->key_struct = struct_wire_encode(&w->arena, type.key, type.key_size);
+        m->value_struct = struct_wire_encode(&w->arena, type.value, type.value_size);
         m->partitions = rdd->lineage.partitions;
         m->storage_level = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         m->operation = rdd_wire_text(rdd->site.operation);

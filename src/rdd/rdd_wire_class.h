@@ -23,9 +23,11 @@ int rdd_wire_bad_with(const fst_rdd *rdd, int r, struct fst_error *error);
 int rdd_wire_check_type(const fst_rdd *rdd, struct fst_error *error);
 int rdd_wire_check_partitions(const fst_rdd *rdd, struct fst_error *error);
 
-/* Reads a type: the kinds of key and value, and the sizes of FIXED ones. Returns 0 or -EBADMSG. */
-int rdd_wire_read_type(const fst_rdd *rdd, uint32_t kinds, uint32_t key_size, uint32_t value_size, fst_type *type,
-                       struct fst_error *error);
+/* Reads a type: the kinds of key and value, the sizes of FIXED ones, and the descriptions of structs, which are BYTES
+ * (NULL: there is none). Returns 0 or -EBADMSG. */
+int rdd_wire_read_type(const fst_rdd *rdd, uint32_t kinds, uint32_t key_size, uint32_t value_size,
+                       const Firesteel__StructType *key_struct, const Firesteel__StructType *value_struct,
+                       fst_type *type, struct fst_error *error);
 
 /* -EBADMSG unless the rows are pairs of its two parents' rows. */
 int rdd_wire_check_columns(const fst_rdd *rdd, struct fst_error *error);

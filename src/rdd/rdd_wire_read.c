@@ -7,6 +7,7 @@
  */
 #include "rdd/rdd_wire_class.h"
 
+#include "rdd/struct_wire.h"
 #include "store/storage_level.h"
 
 #include <limits.h>
@@ -32,20 +33,26 @@ static bool rdd_wire_read_none(const char *text)
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
-static uint32_t rdd_wire_kind_size(uint8_t kind, uint32_t fixed)
+/* The size of a column: of FIXED @fixed, of BYTES the number of @structs, which NULL does not have. */
+static int rdd_wire_kind_size(uint8_t kind, uint32_t fixed, const Firesteel__StructType *structs, uint32_t *size,
+                              struct fst_error *error)
 {
-        return kind == FST_KIND_FIXED ? fixed : kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : 0;
+        *size = kind == FST_KIND_FIXED ? fixed : kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : 0;
+        return kind == FST_KIND_BYTES ? struct_wire_decode(structs, size, error) : 0;
 }
 
-int rdd_wire_read_type(const fst_rdd *rdd, uint32_t kinds, uint32_t key_size, uint32_t value_size, fst_type *type,
-                       struct fst_error *error)
+int rdd_wire_read_type(const fst_rdd *rdd, uint32_t kinds, uint32_t key_size, uint32_t value_size,
+                       const Firesteel__StructType *key_struct, const Firesteel__StructType *value_struct,
+                       fst_type *type, struct fst_error *error)
 {
         *type = (fst_type){.key = (uint8_t)kinds, .value = (uint8_t)(kinds >> 8)};
         if (kinds > 0xffff)
                 return rdd_wire_bad(rdd, error, "its type is unknown");
-        type->key_size = rdd_wire_kind_size(type->key, key_size);
-        type->value_size = rdd_wire_kind_size(type->value, value_size);
-        int r = fst_type_check(*type, error);
+        int r = rdd_wire_kind_size(type->key, key_size, key_struct, &type->key_size, error);
+        if (r == 0)
+                r = rdd_wire_kind_size(type->value, value_size, value_struct, &type->value_size, error);
+        if (r == 0)
+                r = fst_type_check(*type, error);
         return r ? error_wrap(error, -EBADMSG, "RDD %d (%s)", rdd->lineage.id, rdd->call_site) : 0;
 }
 
@@ -132,7 +139,8 @@ static int rdd_wire_read_node(struct rdd_wire_reader *reader, const Firesteel__R
                         return rdd_wire_bad(rdd, error, "its parent does not precede it");
                 rdd->parents[i] = &rdds[m->parents[i]];
         }
-        int r = rdd_wire_read_type(rdd, m->kinds, m->key_size, m->value_size, &rdd->type, error);
+        int r = rdd_wire_read_type(rdd, m->kinds, m->key_size, m->value_size, m->key_struct, m->value_struct,
+                                   &rdd->type, error);
         bool combines = rdd->op == RDD_SHUFFLED && m->shuffle && m->shuffle->combine;
         if (r == 0 && (rdd->class->wants_function || combines))
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)

@@ -102,8 +102,10 @@ static bool kind_valid(uint8_t kind, uint32_t size)
                 return size == 8;
         case FST_KIND_FIXED:
                 return size > 0 && size <= FST_FIXED_MAX;
+        case FST_KIND_BYTES:
+                return true; /* the size is the number of a struct's description (structs/struct_type.h) */
         default:
-                return kind <= FST_KIND_FIXED && size == 0;
+                return kind == FST_KIND_NONE && size == 0;
         }
 }
 

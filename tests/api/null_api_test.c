@@ -265,6 +265,9 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_served_wait(NULL));
         NOTHING(fst_served_error(NULL));
         QUIET(fst_served_release(NULL));
+        NOTHING(fst_struct_type(NULL));
+        QUIET(fst_struct_read_at(NO_BYTES, FST_I64, NULL, 8, NULL));
+        QUIET(fst_struct_write_at(NULL, 8, FST_I64, NULL, 0));
         QUIET(fst_conf_free(NULL));
         QUIET(fst_release(NULL));
         assert_int_equal(silent, 0);

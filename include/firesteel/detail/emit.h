@@ -99,7 +99,10 @@ static inline void fst_set_f64(fst_out *out, fst_column column, uint32_t size, d
 
 static inline void fst_set_fixed(fst_out *out, fst_column column, uint32_t size, const void *x)
 {
-        memcpy(column.fixed + (size_t)out->rows * size, x, size);
+        if (fst_likely(!out->structs))
+                memcpy(column.fixed + (size_t)out->rows * size, x, size);
+        else
+                fst_out_struct(out, column, size, x);
 }
 
 static inline void fst_set_bytes(fst_out *out, fst_column column, uint32_t size, fst_bytes x)

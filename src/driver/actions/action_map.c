@@ -158,20 +158,21 @@ FST_API int fst_reduce_by_key_locally_at(fst_rdd *rdd, fst_fn f, fst_map **map, 
  * Find the one partition that can have @key, if it is known (*@to, else -1). Returns a negative status if the
  * application's function failed.
  */
-static int lookup_partition_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
+static int lookup_partition_of(fst_rdd *rdd, const struct reduce_value *key, int *to, struct fst_error *error)
 {
-        fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
-        fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &key.i64}};
+        fst_bytes bytes = {key->data, key->size};
+        int64_t number = key->number;
+        fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &number}};
         struct task_run run;
         struct row_placer placing;
         uint32_t place = 0;
         *to = -1;
         if (!rdd->partitioner || !partitioner_ready(rdd->partitioner))
                 return 0;
-        if (key.kind == FST_KIND_BYTES)
+        if (row.type.key == FST_KIND_BYTES)
                 row.key.bytes = &bytes;
-        else if (key.kind == FST_KIND_FIXED)
-                row.key.fixed = (char *)key.fixed;
+        else if (row.type.key == FST_KIND_FIXED)
+                row.key.fixed = key->data;
         task_run_init(&run, rdd->sc->env.memory, NULL);
         run.services = rdd->sc->env.services;
         row_placer_begin(&placing, rdd->partitioner, &run, 0);
@@ -189,15 +190,16 @@ static int action_lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site si
         fst_type value = {.key = rdd->type.value, .key_size = rdd->type.value_size};
         struct rows_job job = {rows_action_of(&lookup_action_class, rdd, value, INT64_MAX)};
         struct reduce_value wanted;
+        _cleanup_(arena_deinit) struct arena space = ARENA_INIT;
         job.rows.value = &wanted;
         int r = action_check_pairs(rdd, site, error);
         if (r == 0)
-                r = lookup_key(rdd->type, key, &wanted, error);
+                r = lookup_key(rdd->type, key, &space, &wanted, error);
         int place = -1;
         if (r == 0)
                 r = preliminary_jobs_run(rdd, site, error);
         if (r == 0)
-                r = lookup_partition_of(rdd, key, &place, error);
+                r = lookup_partition_of(rdd, &wanted, &place, error);
         if (r)
                 return r;
         r = rows_job_run(&job, rdd, place < 0 ? NULL : &place, 1, site, error);

@@ -5,6 +5,7 @@
 #include "driver/actions/actions.h"
 
 #include "base/mem.h"
+#include "rdd/pipeline/struct_view.h"
 #include "driver/actions/result_rows.h"
 #include "store/page.h"
 
@@ -93,6 +94,7 @@ struct local_rows {
         int next;           /* partition */
         struct page *pages; /* the previous partition's; the first is being read */
         struct page_cursor cursor;
+        struct struct_view view;
         bool reading;
 };
 
@@ -109,13 +111,23 @@ static int local_rows_fetch(struct local_rows *self)
         return r ? action_failed(self->rdd, self->site, r, &error) : 0;
 }
 
+/* Makes the structs of the current batch. False: a row is damaged. */
+static bool local_rows_show(struct local_rows *self)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        self->iter.status = struct_view_batch(&self->view, &self->iter.batch, &self->iter.batch, &error);
+        if (self->iter.status)
+                action_failed(self->rdd, self->site, self->iter.status, &error);
+        return self->iter.status == 0;
+}
+
 static bool local_rows_refill(fst_iter *iter)
 {
         struct local_rows *self = container_of(iter, struct local_rows, iter);
         iter->at = 0;
         for (;;) {
                 if (self->reading && page_cursor_next(&self->cursor, &iter->batch))
-                        return true;
+                        return local_rows_show(self);
                 iter->batch.rows = 0;
                 if (self->reading) {
                         struct page *read = self->pages;
@@ -138,6 +150,7 @@ static void local_rows_free(struct context_result *owned)
         struct local_rows *self = container_of(owned, struct local_rows, owned);
         page_list_free(NULL, self->pages);
         page_cursor_deinit(&self->cursor);
+        struct_view_deinit(&self->view);
 }
 
 FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site site)
@@ -151,8 +164,9 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
         if (r)
                 return action_failed(rdd, site, r, &error);
         struct local_rows *self = new0(struct local_rows);
-        self->iter.tag = fst_type_tag(rdd->type);
-        self->iter.batch.type = rdd->type;
+        struct_view_init(&self->view, rdd->type);
+        self->iter.tag = fst_type_tag(self->view.seen);
+        self->iter.batch.type = self->view.seen;
         self->iter.refill = local_rows_refill;
         self->owned.free = local_rows_free;
         self->owned.iter = &self->iter;

@@ -12,6 +12,7 @@
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/pipeline/task_listeners.h"
+#include "structs/struct_row.h"
 
 struct reduce_job {
         struct reduce_action reduce;
@@ -192,8 +193,25 @@ FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_f
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
+/* fold of rows that are structs with fields. */
+static int fold_structs(fst_rdd *rdd, const struct struct_type *s, const void *zero, fst_fn f, fst_variable result,
+                        fst_site site)
+{
+        _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
+        struct fst_error error = FST_ERROR_INIT;
+        size_t size = struct_row_size(s, zero);
+        _cleanup_free_ char *row = mem_alloc(size + 1);
+        struct_row_write(s, zero, row);
+        struct reduce_value begin = {.present = true, .data = row, .size = size};
+        int r = action_reduce(rdd, &(struct reduce_plan){f, f, rdd->type, &begin}, result, site, &error);
+        return r ? action_failed(rdd, site, r, &error) : 0;
+}
+
 FST_API int fst_fold_at(fst_rdd *rdd, fst_constant zero, fst_fn f, fst_variable result, fst_site site)
 {
         rdd = rdd_given(rdd, site);
+        const struct struct_type *s = struct_type_of_column(rdd->type.key, rdd->type.key_size);
+        if (s && zero.at && zero.size == s->size)
+                return fold_structs(rdd, s, zero.at, f, result, site);
         return fst_aggregate_at(rdd, zero, f, f, result, site);
 }

@@ -136,7 +136,7 @@ static int first_check_variables(fst_rdd *rdd, fst_variable key, fst_variable va
         char have[64], want[64];
         fst_type key_type = {.key = rdd->type.key, .key_size = rdd->type.key_size};
         fst_type value_type = {.key = rdd->type.value, .key_size = rdd->type.value_size};
-        if (fst_type_tag(rdd->type) != FST_TAG(key.kind, value.kind))
+        if (fst_type_tag(fst_type_seen(rdd->type)) != FST_TAG(key.kind, value.kind))
                 return error_set(error, -EINVAL, "first gives %s, but the variables are for %s",
                                  fst_type_name(rdd->type, have), fst_tag_name(FST_TAG(key.kind, value.kind), want));
         int r = action_check_variable(key_type, key, "first", error);

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "structs/struct_row.h"
 #include "base/vec.h"
 #include "text/number_format.h"
 
@@ -71,6 +72,18 @@ static void show_put_hex(struct buf *b, const char *data, size_t size)
         buf_putc(b, ']');
 }
 
+/* @size: as in the type of the column. */
+static void show_put_bytes(struct buf *b, uint32_t size, fst_bytes bytes)
+{
+        const struct struct_type *s = struct_type_of_column(FST_KIND_BYTES, size);
+        if (!s) {
+                show_put_escaped(b, bytes);
+                return;
+        }
+        _cleanup_free_ char *text = mem_alloc(struct_row_text_size(s, bytes));
+        show_put_escaped(b, (fst_bytes){text, (size_t)(struct_row_print(s, bytes, text) - text)});
+}
+
 static void show_add_cell(struct show_table *t, struct buf *text)
 {
         size_t column = t->cells.len % (size_t)t->columns;
@@ -97,7 +110,7 @@ static void show_add_value(struct show_table *t, int kind, size_t size, const fs
                 buf_append(&text, number, number_format_f64(number, column->f64[row]));
                 break;
         case FST_KIND_BYTES:
-                show_put_escaped(&text, column->bytes[row]);
+                show_put_bytes(&text, (uint32_t)size, column->bytes[row]);
                 break;
         default:
                 show_put_hex(&text, column->fixed + row * size, size);

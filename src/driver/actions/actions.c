@@ -12,6 +12,7 @@
 #include "rdd/aggregate/op_reduce.h"
 #include "rdd/pipeline/op_element.h"
 #include "rdd/pipeline/task_run.h"
+#include "structs/struct_row.h"
 
 #include <stdio.h>
 
@@ -97,21 +98,33 @@ fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes)
 int action_check_variable(fst_type type, fst_variable v, const char *what, struct fst_error *error)
 {
         char have[64], want[64];
+        fst_type seen = fst_type_seen(type);
         if (!v.to)
                 return error_set(error, -EINVAL, "%s was given NULL instead of a pointer for its result", what);
-        if (type.value || type.key != v.kind)
+        if (type.value || seen.key != v.kind)
                 return error_set(error, -EINVAL, "%s gives %s, but the variable is for %s", what,
                                  fst_type_name(type, have), fst_tag_name(FST_TAG(v.kind, FST_KIND_NONE), want));
-        if (type.key == FST_KIND_FIXED && type.key_size != v.size)
-                return error_set(error, -EINVAL, "%s gives FIXED of %u bytes, but the variable has %zu bytes", what,
-                                 type.key_size, v.size);
+        if (seen.key == FST_KIND_FIXED && seen.key_size != v.size)
+                return error_set(error, -EINVAL, "%s gives %s of %u bytes, but the variable has %zu bytes", what,
+                                 type.key == FST_KIND_FIXED ? "FIXED" : fst_type_name(type, have), seen.key_size,
+                                 v.size);
         return 0;
+}
+
+void action_read_struct(fst_context *sc, const struct struct_type *s, fst_bytes row, void *to)
+{
+        memset(to, 0, s->size);
+        if (struct_row_read(s, row, to, NULL) == STRUCT_ROW_E_SPACE)
+                struct_row_read(s, row, to, (char *)action_keep_bytes(sc, row).data);
 }
 
 void action_give(fst_context *sc, fst_type type, const struct reduce_value *value, fst_variable to)
 {
         fst_bytes bytes = {value->data, value->size};
-        if (type.key == FST_KIND_BYTES)
+        const struct struct_type *s = struct_type_of_column(type.key, type.key_size);
+        if (s)
+                action_read_struct(sc, s, action_keep_bytes(sc, bytes), to.to);
+        else if (type.key == FST_KIND_BYTES)
                 *(fst_bytes *)to.to = action_keep_bytes(sc, bytes);
         else if (type.key == FST_KIND_FIXED)
                 memcpy(to.to, value->data, value->size);

@@ -44,6 +44,9 @@ int action_check_variable(fst_type type, fst_variable variable, const char *what
 /* Write @value to a checked variable. Bytes are valid until the context stops. */
 void action_give(fst_context *sc, fst_type type, const struct reduce_value *value, fst_variable to);
 
+/* Write @row, the bytes of a struct, which must stay until the context stops, to the struct at @to. */
+void action_read_struct(fst_context *sc, const struct struct_type *s, fst_bytes row, void *to);
+
 /* Copy @bytes, with a NUL behind them. The copy is valid until the context stops. */
 fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes);
 

@@ -15,6 +15,7 @@
 #include "exec/actions/row_sink.h"
 #include "rdd/aggregate/hash.h"
 #include "rdd/aggregate/op_lookup.h"
+#include "rdd/pipeline/struct_view.h"
 
 struct fst_map {
         struct context_result owned;
@@ -105,21 +106,26 @@ static bool map_find_value(const fst_map *map, fst_key key, fst_variable value, 
 {
         fst_type value_type = {.key = map->rows.type.value, .key_size = map->rows.type.value_size};
         struct reduce_value k;
-        fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
+        _cleanup_(arena_deinit) struct arena space = ARENA_INIT;
         fst_batch row = {.type = map->rows.type, .rows = 1, .key = {.i64 = &key.i64}};
         uint64_t hash;
-        if (lookup_key(map->rows.type, key, &k, error) || action_check_variable(value_type, value, "the map", error))
+        if (lookup_key(map->rows.type, key, &space, &k, error) ||
+            action_check_variable(value_type, value, "the map", error))
                 return false;
-        if (key.kind == FST_KIND_BYTES)
+        fst_bytes bytes = {k.data, k.size};
+        if (row.type.key == FST_KIND_BYTES)
                 row.key.bytes = &bytes;
-        else if (key.kind == FST_KIND_FIXED)
+        else if (row.type.key == FST_KIND_FIXED)
                 row.key.fixed = (char *)key.fixed;
         hash_keys(&row, &hash);
         uint32_t at = *map_find_slot(map, &k, hash);
         if (!at)
                 return false;
         struct reduce_value v = reduce_value_at(value_type, map->rows.value, at - 1);
-        if (value.kind == FST_KIND_BYTES) /* the map keeps the bytes */
+        const struct struct_type *s = struct_type_of_column(value_type.key, value_type.key_size);
+        if (s) /* the map keeps the bytes */
+                action_read_struct(map->sc, s, (fst_bytes){v.data, v.size}, value.to);
+        else if (value.kind == FST_KIND_BYTES)
                 *(fst_bytes *)value.to = (fst_bytes){v.data, v.size};
         else
                 action_give(map->sc, value_type, &v, value);
@@ -145,6 +151,7 @@ struct map_rows {
         fst_iter iter;
         struct context_result owned;
         const fst_map *map;
+        struct struct_view view;
         size_t next;
 };
 
@@ -152,14 +159,20 @@ static bool map_rows_refill(fst_iter *iter)
 {
         struct map_rows *self = container_of(iter, struct map_rows, iter);
         uint32_t n = (uint32_t)MIN(self->map->n - self->next, (size_t)FST_BATCH_ROWS);
-        iter->batch = sorted_rows_rows(&self->map->rows, self->next, n);
+        struct fst_error error = FST_ERROR_INIT;
+        fst_batch batch = sorted_rows_rows(&self->map->rows, self->next, n);
         iter->at = 0;
         self->next += n;
-        return n > 0;
+        iter->status = struct_view_batch(&self->view, &batch, &iter->batch, &error);
+        if (iter->status)
+                context_misused("a row of a map: %s", error_message(&error));
+        error_deinit(&error);
+        return n > 0 && !iter->status;
 }
 
 static void map_rows_free(struct context_result *owned)
 {
+        struct_view_deinit(&container_of(owned, struct map_rows, owned)->view);
 }
 
 FST_API fst_iter *fst_map_rows(fst_map *map)
@@ -168,8 +181,9 @@ FST_API fst_iter *fst_map_rows(fst_map *map)
         if (!map)
                 return NULL;
         struct map_rows *self = new0(struct map_rows);
-        self->iter.tag = fst_type_tag(map->rows.type);
-        self->iter.batch.type = map->rows.type;
+        struct_view_init(&self->view, map->rows.type);
+        self->iter.tag = fst_type_tag(self->view.seen);
+        self->iter.batch.type = self->view.seen;
         self->iter.refill = map_rows_refill;
         self->owned.free = map_rows_free;
         self->owned.iter = &self->iter;

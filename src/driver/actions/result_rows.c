@@ -2,6 +2,7 @@
 #include "driver/actions/result_rows.h"
 
 #include "base/mem.h"
+#include "rdd/pipeline/struct_view.h"
 #include "sched/sched_conf.h"
 #include "store/page.h"
 
@@ -98,6 +99,8 @@ struct owned_column {
 struct owned_rows {
         fst_iter iter;
         struct context_result owned;
+        fst_type type;
+        struct struct_view view;   /* of columns of structs; its arrays are not used */
         struct page *first, *next; /* first: freed at the end */
         struct page_cursor cursor;
         struct owned_column *columns;
@@ -105,31 +108,55 @@ struct owned_rows {
         int64_t left; /* rows still to return */
 };
 
+/* Memory for a column of the current batch with rows of @size bytes, cleared. */
+static char *owned_rows_alloc(struct owned_rows *rows, size_t size)
+{
+        struct owned_column *owned = mem_zero(sizeof(*owned) + (size_t)rows->iter.batch.rows * size);
+        owned->next = rows->columns;
+        rows->columns = owned;
+        return owned->data;
+}
+
 /* Gives the current batch's @column memory that stays, if the cursor would overwrite it. */
 static void owned_rows_keep_column(struct owned_rows *rows, fst_column *column, fst_column cursors, uint8_t kind,
                                    uint32_t size)
 {
         if (kind != FST_KIND_FIXED || column->fixed != cursors.fixed)
                 return;
-        size_t bytes = (size_t)rows->iter.batch.rows * size;
-        struct owned_column *owned = mem_alloc(sizeof(*owned) + bytes);
-        memcpy(owned->data, column->fixed, bytes);
-        owned->next = rows->columns;
-        rows->columns = owned;
-        column->fixed = owned->data;
+        char *kept = owned_rows_alloc(rows, size);
+        memcpy(kept, column->fixed, (size_t)rows->iter.batch.rows * size);
+        column->fixed = kept;
 }
 
-static void owned_rows_keep_columns(struct owned_rows *rows)
+/* Makes the structs of the current batch's @column, if it has some. False: a row is damaged. */
+static bool owned_rows_make_structs(struct owned_rows *rows, struct struct_column *structs, fst_column *column)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (!structs->type)
+                return true;
+        char *kept = owned_rows_alloc(rows, structs->type->size);
+        rows->iter.status = struct_column_read_to(structs, column->bytes, rows->iter.batch.rows, kept, &error);
+        column->fixed = kept;
+        if (rows->iter.status)
+                context_misused("%s", error_message(&error));
+        error_deinit(&error);
+        return rows->iter.status == 0;
+}
+
+static bool owned_rows_keep_columns(struct owned_rows *rows)
 {
         fst_batch *batch = &rows->iter.batch;
         owned_rows_keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
         owned_rows_keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
+        batch->type = rows->view.seen;
+        return owned_rows_make_structs(rows, &rows->view.key, &batch->key) &&
+               owned_rows_make_structs(rows, &rows->view.value, &batch->value);
 }
 
 /* Frees the page that was read. */
 static void owned_rows_drop_page(struct owned_rows *rows)
 {
-        if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->iter.batch.type))
+        if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->type))
                 return;
         rows->first = rows->next;
         page_free(NULL, (struct page *)rows->cursor.page);
@@ -145,8 +172,7 @@ static bool owned_rows_refill(fst_iter *iter)
                         rows->left -= iter->batch.rows;
                         if (iter->batch.rows == 0)
                                 return false;
-                        owned_rows_keep_columns(rows);
-                        return true;
+                        return owned_rows_keep_columns(rows);
                 }
                 iter->batch.rows = 0;
                 owned_rows_drop_page(rows);
@@ -163,6 +189,7 @@ static void owned_rows_free(struct context_result *owned)
         struct owned_rows *rows = container_of(owned, struct owned_rows, owned);
         page_list_free(NULL, rows->first);
         page_cursor_deinit(&rows->cursor);
+        struct_view_deinit(&rows->view);
         while (rows->columns) {
                 struct owned_column *next = rows->columns->next;
                 free(rows->columns);
@@ -173,8 +200,10 @@ static void owned_rows_free(struct context_result *owned)
 fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, int64_t limit)
 {
         struct owned_rows *rows = new0(struct owned_rows);
-        rows->iter.tag = fst_type_tag(type);
-        rows->iter.batch.type = type;
+        rows->type = type;
+        struct_view_init(&rows->view, type);
+        rows->iter.tag = fst_type_tag(rows->view.seen);
+        rows->iter.batch.type = rows->view.seen;
         rows->iter.refill = owned_rows_refill;
         rows->owned.free = owned_rows_free;
         rows->owned.iter = &rows->iter;

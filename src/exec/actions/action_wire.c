@@ -4,11 +4,17 @@
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 
+/* The size of a column as sent. That of structs is a number that the RDDs of the stage have described. */
+static uint32_t action_wire_given_size(uint8_t kind, uint32_t size)
+{
+        return kind == FST_KIND_FIXED || kind == FST_KIND_BYTES ? size : 0;
+}
+
 void action_wire_put_type(Firesteel__Action *message, fst_type type)
 {
         message->kinds = (uint32_t)type.key | (uint32_t)type.value << 8;
-        message->key_size = type.key == FST_KIND_FIXED ? type.key_size : 0;
-        message->value_size = type.value == FST_KIND_FIXED ? type.value_size : 0;
+        message->key_size = action_wire_given_size(type.key, type.key_size);
+        message->value_size = action_wire_given_size(type.value, type.value_size);
 }
 
 static uint32_t action_wire_size_of(uint8_t kind, uint32_t given)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "rdd/aggregate/table_group.h"
 #include "rdd/pipeline/op.h"
+#include "structs/struct_row.h"
 
 #include <math.h>
 
@@ -109,11 +110,10 @@ static int combine_rows_new_value(struct combine_table *t, fst_column column, ui
         return r;
 }
 
-/* Stores the emitted row as the accumulator. */
-static int combine_rows_store_emitted(struct combine_table *t, union slot_value *value)
+/* Stores @result as the accumulator. */
+static int combine_rows_store(struct combine_table *t, union slot_value *value, fst_bytes result)
 {
         struct table_cell *cell = value->out;
-        fst_bytes result = t->out->key.bytes[0];
         if (result.len <= cell->cap) {
                 if (result.len)
                         memmove(cell->data, result.data, result.len);
@@ -136,7 +136,60 @@ static int combine_rows_bytes(struct combine_table *t, union slot_value *value, 
                 (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))t->combine.code;
         t->out_reset(t->out);
         int r = combine_rows_check_emitted(t, &t->combine, f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out));
-        return r ? r : combine_rows_store_emitted(t, value);
+        return r ? r : combine_rows_store(t, value, t->out->key.bytes[0]);
+}
+
+/* Makes the struct of an accumulator with fields, in t->into. A function changes it, and combine_rows_store_struct
+ * makes its bytes the accumulator. */
+static int combine_rows_read_struct(struct combine_table *t, const union slot_value *value)
+{
+        const struct table_cell *cell = value->out;
+        return struct_column_read(&t->into, &(fst_bytes){cell->data, cell->len}, 1, t->error);
+}
+
+static int combine_rows_store_struct(struct combine_table *t, union slot_value *value)
+{
+        const struct struct_type *s = t->into.type;
+        struct table_cell *cell = value->out;
+        if (!s->has_texts) {
+                struct_row_write(s, t->into.rows, cell->data);
+                return 0;
+        }
+        /* Not in place: its texts may be views into the accumulator. */
+        size_t size = struct_row_size(s, t->into.rows);
+        arena_reset(&t->encoded);
+        char *row = arena_try_alloc(&t->encoded, size);
+        if (!row)
+                return error_set(t->error, -ENOMEM, "no memory for a value of %zu bytes", size);
+        struct_row_write(s, t->into.rows, row);
+        return combine_rows_store(t, value, (fst_bytes){row, size});
+}
+
+static int combine_rows_structs(struct combine_table *t, union slot_value *value, fst_bytes b)
+{
+        int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
+        int r = combine_rows_read_struct(t, value);
+        if (r == 0)
+                r = struct_column_read(&t->other, &b, 1, t->error);
+        if (r)
+                return r;
+        r = f(t->task, t->into.rows, t->other.rows);
+        return r ? combine_rows_fail(t, &t->combine, r) : combine_rows_store_struct(t, value);
+}
+
+/* Combines a value of any kind into an accumulator with fields. */
+static int combine_rows_take_into_struct(struct combine_table *t, union slot_value *value, const fst_batch *batch,
+                                         uint32_t row)
+{
+        int r = combine_rows_read_struct(t, value);
+        if (r)
+                return r;
+#define TAKE(kind, suffix, T)                                                                                          \
+        if (batch->type.value == FST_KIND_##kind)                                                                      \
+                r = ((int (*)(fst_task *, void *, T))t->merge.code)(t->task, t->into.rows, VALUE_##kind);
+        FST_KEYS(TAKE)
+#undef TAKE
+        return r ? combine_rows_fail(t, &t->merge, r) : combine_rows_store_struct(t, value);
 }
 
 static void *combine_rows_fixed_at(struct combine_table *t, union slot_value *value)
@@ -148,6 +201,8 @@ static int combine_rows_other(struct combine_table *t, union slot_value *value, 
 {
         if (!t->combine.code)
                 return 0; /* fst_fn_first */
+        if (t->into.type)
+                return combine_rows_structs(t, value, batch->value.bytes[row]);
         if (t->type.value == FST_KIND_BYTES)
                 return combine_rows_bytes(t, value, batch->value.bytes[row]);
         int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
@@ -159,6 +214,8 @@ static int combine_rows_other(struct combine_table *t, union slot_value *value, 
 static int combine_rows_take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch,
                                         uint32_t row)
 {
+        if (t->into.type)
+                return combine_rows_take_into_struct(t, value, batch, row);
         struct table_cell *cell = value->out;
         fst_bytes so_far = {cell->data, cell->len};
         int r = 0;
@@ -170,7 +227,7 @@ static int combine_rows_take_into_bytes(struct combine_table *t, union slot_valu
         FST_KEYS(TAKE)
 #undef TAKE
         r = combine_rows_check_emitted(t, &t->merge, r);
-        return r ? r : combine_rows_store_emitted(t, value);
+        return r ? r : combine_rows_store(t, value, t->out->key.bytes[0]);
 }
 
 /* True if @a sorts before @b: -0.0 before 0.0, NaN last. */
@@ -485,8 +542,8 @@ ROWS(take_max_f64, OP_MAX_F64, true)
 
 /* ------------------------------------------------------------------------------------------ choosing the loops */
 
-/* The loop for values of @value and the combining function @f, or NULL if they do not fit. */
-static table_rows_fn combine_rows_loop_for(uint8_t value, const fst_fn *f)
+/* The loop for values of @type and the combining function @f, or NULL if they do not fit. */
+static table_rows_fn combine_rows_loop_for(fst_type type, const fst_fn *f)
 {
         static const table_rows_fn numbers[][2] = {
                 [FST_BUILTIN_SUM] = {rows_sum_i64, rows_sum_f64},
@@ -494,6 +551,7 @@ static table_rows_fn combine_rows_loop_for(uint8_t value, const fst_fn *f)
                 [FST_BUILTIN_MAX] = {rows_max_i64, rows_max_f64},
         };
         uint32_t form = FST_SHAPE_FORM(f->shape), tag = FST_SHAPE_TAG(f->shape);
+        uint8_t value = fst_type_seen(type).key;
         if (value == FST_KIND_NONE)
                 return rows_none;
         if (form == FST_FORM_BUILTIN) {
@@ -524,6 +582,7 @@ static table_rows_fn take_rows_loop_for(fst_type to, fst_type from, const fst_fn
         static const table_rows_fn own[][3] = {FST_KEYS(OF_KIND)};
 #undef OF_KIND
         uint32_t form = FST_SHAPE_FORM(f->shape), tag = FST_SHAPE_TAG(f->shape);
+        uint8_t into = fst_type_seen(to).key, taken = fst_type_seen(from).key;
         if (form == FST_FORM_BUILTIN) {
                 if (to.key != from.key || to.key_size != from.key_size)
                         return NULL;
@@ -533,17 +592,17 @@ static table_rows_fn take_rows_loop_for(fst_type to, fst_type from, const fst_fn
                         return NULL;
                 return numbers[tag][to.key == FST_KIND_F64];
         }
-        if (!f->code || tag != (form == FST_FORM_INTO ? FST_TAG(from.key, FST_KIND_NONE) : FST_TAG(to.key, from.key)))
+        if (!f->code || tag != (form == FST_FORM_INTO ? FST_TAG(taken, FST_KIND_NONE) : FST_TAG(into, taken)))
                 return NULL;
         switch (to.key) {
         case FST_KIND_I64:
-                return form == FST_FORM_I64 ? own[from.key][0] : NULL;
+                return form == FST_FORM_I64 ? own[taken][0] : NULL;
         case FST_KIND_F64:
-                return form == FST_FORM_F64 ? own[from.key][1] : NULL;
+                return form == FST_FORM_F64 ? own[taken][1] : NULL;
         case FST_KIND_FIXED:
-                return form == FST_FORM_INTO ? own[from.key][2] : NULL;
+                return form == FST_FORM_INTO ? own[taken][2] : NULL;
         default:
-                return form == FST_FORM_EMIT ? take_bytes : NULL;
+                return form == (into == FST_KIND_BYTES ? FST_FORM_EMIT : FST_FORM_INTO) ? take_bytes : NULL;
         }
 }
 
@@ -556,15 +615,16 @@ static create_fn accumulator_create_function_for(fst_type to, fst_type from, con
         [FST_KIND_##kind] = {create_i64_##suffix, create_f64_##suffix, create_emit_##suffix},
         static const create_fn own[][3] = {FST_KEYS(OF_KIND)};
 #undef OF_KIND
-        if (!f->code || FST_SHAPE_TAG(f->shape) != FST_TAG(from.key, FST_KIND_NONE))
+        uint8_t taken = fst_type_seen(from).key;
+        if (!f->code || FST_SHAPE_TAG(f->shape) != FST_TAG(taken, FST_KIND_NONE))
                 return NULL;
         switch (FST_SHAPE_FORM(f->shape)) {
         case FST_FORM_I64:
-                return to.key == FST_KIND_I64 ? own[from.key][0] : NULL;
+                return to.key == FST_KIND_I64 ? own[taken][0] : NULL;
         case FST_FORM_F64:
-                return to.key == FST_KIND_F64 ? own[from.key][1] : NULL;
+                return to.key == FST_KIND_F64 ? own[taken][1] : NULL;
         case FST_FORM_EMIT:
-                return own[from.key][2];
+                return own[taken][2];
         default:
                 return NULL;
         }
@@ -574,7 +634,7 @@ int combine_rows_check(fst_type accumulator, const struct aggregate_values *valu
                        struct fst_error *error)
 {
         char a[64], b[64];
-        if (!combine_rows_loop_for(accumulator.key, combine))
+        if (!combine_rows_loop_for(accumulator, combine))
                 return error_set(error, -EINVAL,
                                  "%s does not combine two %s into one (firesteel/function.h lists the forms)",
                                  combine->name ? combine->name : "the function", fst_type_name(accumulator, a));
@@ -602,7 +662,7 @@ int combine_rows_choose(struct combine_table *t, const struct aggregate_options 
         int r = combine_rows_check(accumulator, values, &options->combine, error);
         if (r)
                 return r;
-        t->combine_rows = t->take_rows = combine_rows_loop_for(accumulator.key, &options->combine);
+        t->combine_rows = t->take_rows = combine_rows_loop_for(accumulator, &options->combine);
         t->zero = NULL;
         t->merge = options->combine;
         if (!values)

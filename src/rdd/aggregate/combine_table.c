@@ -118,9 +118,18 @@ void table_shrink(struct combine_table *t)
         table_set_slots(t, slots, MIN_TABLE);
 }
 
+static void table_forget_structs(struct combine_table *t)
+{
+        struct_column_deinit(&t->into);
+        struct_column_deinit(&t->other);
+        struct_column_deinit(&t->taken);
+        arena_deinit(&t->encoded);
+}
+
 void table_free(struct combine_table *t)
 {
         table_unmap_slots(t);
+        table_forget_structs(t);
 }
 
 void table_clear(struct combine_table *t)
@@ -227,6 +236,11 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
         t->out_reset = options->out_reset;
         t->memory = memory;
         t->rows_in = t->keys = 0;
+        table_forget_structs(t);
+        struct_column_init(&t->into, t->type.value, t->type.value_size);
+        struct_column_init(&t->other, t->type.value, t->type.value_size);
+        if (options->values)
+                struct_column_init(&t->taken, options->values->type.value, options->values->type.value_size);
         return combine_rows_choose(t, options, error);
 }
 
@@ -242,6 +256,18 @@ static int table_make_room(struct combine_table *t, uint32_t n)
         return t->count + n <= t->limit ? 0 : r;
 }
 
+/* Sets *@batch to the same rows in *@shown, whose values, structs with fields, are as functions see them. */
+static int table_show_values(struct combine_table *t, const fst_batch **batch, fst_batch *shown)
+{
+        *shown = **batch;
+        shown->type.value = FST_KIND_FIXED;
+        shown->type.value_size = t->taken.type->size;
+        int r = struct_column_read(&t->taken, (*batch)->value.bytes, shown->rows, t->error);
+        shown->value.fixed = t->taken.rows;
+        *batch = shown;
+        return r;
+}
+
 int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
               struct fst_error *error)
 {
@@ -251,7 +277,10 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
         uint32_t first = *at;
         size_t before = t->count;
         int r = 0;
+        fst_batch shown;
         t->error = error;
+        if (unlikely(input == TABLE_VALUES && t->taken.type) && (r = table_show_values(t, &batch, &shown)) != 0)
+                return r;
         if (t->task)
                 t->task->captured = input == TABLE_VALUES ? t->merge.captured : t->combine.captured;
         while (first < batch->rows) {

@@ -17,6 +17,7 @@
 
 #include "rdd/aggregate/aggregate.h"
 #include "rdd/pipeline/key.h"
+#include "rdd/pipeline/struct_view.h"
 #include "store/page.h"
 
 #define TABLE_BUCKETS_LOG2 4
@@ -97,6 +98,10 @@ struct combine_table {
         fst_fn create, merge;
         table_rows_fn take_rows; /* like combine_rows, for incoming values; the same function if the types are equal */
         int (*create_value)(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits);
+
+        struct struct_column into, other; /* accumulators that are structs with fields, in a call of a function */
+        struct struct_column taken;       /* incoming values that are */
+        struct arena encoded;             /* the bytes of such an accumulator */
 
         uint64_t rows_in, keys;
         struct fst_error *error; /* of the current call */

@@ -3,24 +3,39 @@
 
 #include "base/mem.h"
 #include "rdd/pipeline/key.h"
+#include "structs/struct_row.h"
 
-int lookup_key(fst_type pairs, fst_key key, struct reduce_value *value, struct fst_error *error)
+static int lookup_check_key(fst_type pairs, fst_key key, struct fst_error *error)
 {
         char have[64];
-        if (pairs.key != key.kind)
+        fst_type seen = fst_type_seen(pairs);
+        if (seen.key != key.kind)
                 return error_set(error, -EINVAL, "the keys of %s are not %s", fst_type_name(pairs, have),
                                  key.kind == FST_KIND_I64     ? "I64"
                                  : key.kind == FST_KIND_F64   ? "F64"
                                  : key.kind == FST_KIND_BYTES ? "BYTES"
                                                               : "FIXED");
         if (key.kind == FST_KIND_FIXED && !key.fixed)
-                return error_set(error, -EINVAL, "the key is NULL, but it must have %u bytes", pairs.key_size);
-        if (key.kind == FST_KIND_FIXED && key.size && key.size != pairs.key_size)
+                return error_set(error, -EINVAL, "the key is NULL, but it must have %u bytes", seen.key_size);
+        if (key.kind == FST_KIND_FIXED && key.size && key.size != seen.key_size)
                 return error_set(error, -EINVAL, "the keys are %s, but the given key is a struct of %u bytes",
                                  fst_type_name((fst_type){.key = pairs.key, .key_size = pairs.key_size}, have),
                                  key.size);
+        return 0;
+}
+
+int lookup_key(fst_type pairs, fst_key key, struct arena *space, struct reduce_value *value, struct fst_error *error)
+{
+        int r = lookup_check_key(pairs, key, error);
+        if (r)
+                return r;
+        const struct struct_type *s = struct_type_of_column(pairs.key, pairs.key_size);
         *value = (struct reduce_value){.present = true};
-        if (key.kind == FST_KIND_BYTES) {
+        if (s) {
+                value->size = struct_row_size(s, key.fixed);
+                value->data = arena_alloc(space, value->size);
+                struct_row_write(s, key.fixed, value->data);
+        } else if (key.kind == FST_KIND_BYTES) {
                 value->data = (char *)key.bytes.data;
                 value->size = key.bytes.len;
         } else if (key.kind == FST_KIND_FIXED) {

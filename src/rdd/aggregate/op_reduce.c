@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "rdd/pipeline/column_math.h"
+#include "rdd/pipeline/struct_view.h"
+#include "structs/struct_row.h"
 #include "rdd/aggregate/op_combine.h"
 
 struct reduce_op {
@@ -15,6 +17,9 @@ struct reduce_op {
         size_t room;        /* size of the buffer value.data */
         struct op *emitted; /* target of an emitting function, or NULL */
         int (*loop)(struct reduce_op *self, const fst_batch *in, uint32_t at);
+        struct struct_view view;      /* the rows, for the application's functions */
+        struct struct_column structs; /* of a value that is a struct */
+        struct arena encoded;
 };
 
 static struct reduce_op *reduce_of(struct op *op)
@@ -232,8 +237,30 @@ typedef int (*loop_fn)(struct reduce_op *, const fst_batch *, uint32_t);
 static const loop_fn i64_loops[8] = {FST_KEYS(I64_ENTRY)}, f64_loops[8] = {FST_KEYS(F64_ENTRY)},
                      emit_loops[8] = {FST_KEYS(EMIT_ENTRY)}, into_loops[64] = {FST_INTOS(INTO_ENTRY)};
 
-static loop_fn reduce_loop_for(fst_type in, const fst_fn *fn)
+/* Combines rows into a value that is a struct with fields. Between batches the value is bytes, which no batch owns. */
+static int reduce_into_struct(struct reduce_op *self, const fst_batch *in, uint32_t at)
 {
+        fst_bytes encoded = {self->value.data, self->value.size};
+        struct fst_error error = FST_ERROR_INIT;
+        int r = struct_column_read(&self->structs, &encoded, 1, &error);
+        if (r)
+                return task_run_fail_with(self->op.run, r, &error);
+        self->value.data = self->structs.rows;
+        r = into_loops[in->type.key | in->type.value << 3](self, in, at);
+        self->value.data = (char *)encoded.data;
+        if (r)
+                return r;
+        size_t size = struct_row_size(self->structs.type, self->structs.rows);
+        arena_reset(&self->encoded);
+        char *row = arena_alloc(&self->encoded, size);
+        struct_row_write(self->structs.type, self->structs.rows, row);
+        return reduce_op_set_data(self, row, size);
+}
+
+static loop_fn reduce_loop_for(fst_type in, fst_type made, const fst_fn *fn)
+{
+        if (FST_SHAPE_FORM(fn->shape) == FST_FORM_INTO && made.key == FST_KIND_BYTES)
+                return reduce_into_struct;
         switch (FST_SHAPE_FORM(fn->shape)) {
         case FST_FORM_I64:
                 return i64_loops[in.key];
@@ -260,13 +287,14 @@ int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error 
         static const uint8_t kinds[] = {
                 [FST_FORM_I64] = FST_KIND_I64, [FST_FORM_F64] = FST_KIND_F64, [FST_FORM_EMIT] = FST_KIND_BYTES};
         char rows[64], into[64];
+        fst_type seen = fst_type_seen(in), value = fst_type_seen(made);
         bool fits = false;
         if (form == FST_FORM_BUILTIN)
                 fits = reduce_builtin_fits(in, made, tag);
         else if (form == FST_FORM_INTO)
-                fits = made.key == FST_KIND_FIXED && tag == fst_type_tag(in);
+                fits = value.key == FST_KIND_FIXED && tag == fst_type_tag(seen);
         else if (form == FST_FORM_I64 || form == FST_FORM_F64 || form == FST_FORM_EMIT)
-                fits = made.key == kinds[form] && !in.value && tag == FST_TAG(made.key, in.key);
+                fits = value.key == kinds[form] && !in.value && tag == FST_TAG(value.key, seen.key);
         return fits ? 0
                     : error_set(error, -EINVAL,
                                 "%s does not take rows of %s into %s (firesteel/function.h lists the forms)", fn->name,
@@ -299,6 +327,8 @@ static int reduce_consume(struct op *op, const struct rows *in)
         const char *outer = task_run_enter(op->run, self->fn.name);
         int r = 0;
         uint32_t first = reduce_begin_with_row(self, &in->batch, &r);
+        if (self->loop != reduce_builtin_loop && !(in = struct_view_rows(&self->view, op->run, in)))
+                r = op->run->status;
         r = r ? r : self->loop(self, &in->batch, first);
         task_run_leave(op->run, outer);
         return r ? r : op->run->status;
@@ -345,6 +375,9 @@ static void reduce_free(struct op *op)
         struct reduce_op *self = reduce_of(op);
         op_free(self->emitted);
         free(self->value.data);
+        struct_view_deinit(&self->view);
+        struct_column_deinit(&self->structs);
+        arena_deinit(&self->encoded);
         op_deinit(op);
         free(self);
 }
@@ -360,7 +393,9 @@ struct op *reduce_op_new(struct task_run *run, fst_type in, fst_type made, const
         self->fn = *fn;
         self->made = made;
         self->zero = zero;
-        self->loop = reduce_loop_for(in, fn);
+        struct_view_init(&self->view, in);
+        struct_column_init(&self->structs, made.key, made.key_size);
+        self->loop = reduce_loop_for(self->view.seen, made, fn);
         if (FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT)
                 self->emitted = combine_out_new(run, made);
         return &self->op;

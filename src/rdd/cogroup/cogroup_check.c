@@ -26,7 +26,8 @@ static int cogroup_check_keys(const char *verb, const fst_type *sides, int n, st
                         continue;
                 return error_set(error, -EINVAL, "%s needs keys of one type on %s, but the rows are %s and %s%s", verb,
                                  n == 2 ? "both sides" : "all sides", fst_type_name(*x, a), fst_type_name(*y, b),
-                                 x->key == y->key ? ", whose keys have different sizes" : "");
+                                 x->key == y->key && x->key != FST_KIND_BYTES ? ", whose keys have different sizes"
+                                                                              : "");
         }
         return 0;
 }
@@ -37,7 +38,8 @@ static int cogroup_check_side(const char *verb, const fst_fn *fn, uint32_t key, 
 {
         char a[64], b[64];
         uint32_t kind = parameter & FST_POINTER && parameter != FST_KIND_FIXED ? parameter & ~FST_POINTER : parameter;
-        if (key != side.key || kind != side.value)
+        fst_type seen = fst_type_seen(side);
+        if (key != seen.key || kind != seen.value)
                 return error_set(error, -EINVAL, "%s takes %s on the %s, but the rows are %s", fn->name,
                                  fst_tag_name(FST_TAG(key, kind), a), which, fst_type_name(side, b));
         if (kind == FST_KIND_FIXED || (kind != parameter) == missing)
@@ -82,7 +84,7 @@ static int cogroup_check_groups(const char *verb, const fst_type *sides, int n, 
                                  n == 1   ? "an iterator of its values"
                                  : n == 2 ? "two iterators of values"
                                           : "an array of iterators of values");
-        if (key != sides[0].key)
+        if (key != fst_type_seen(sides[0]).key)
                 return error_set(error, -EINVAL, "%s takes keys of %s, but the rows are %s", fn->name,
                                  fst_tag_name(key, a), fst_type_name(sides[0], b));
         return 0;

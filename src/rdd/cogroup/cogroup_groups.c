@@ -20,20 +20,20 @@
         {                                                                                                              \
                 int (*f)(fst_task *, type, fst_iter *, fst_out *) =                                                    \
                         (int (*)(fst_task *, type, fst_iter *, fst_out *))self->fn.code;                               \
-                return f(&self->op.run->task, KEY_##kind(self->groups.key.key), self->groups.iters[0], &self->op.out); \
+                return f(&self->op.run->task, KEY_##kind(self->groups.shown), self->groups.iters[0], &self->op.out);   \
         }                                                                                                              \
         static int cogroup_##suffix(struct cogroup_op *self)                                                           \
         {                                                                                                              \
                 int (*f)(fst_task *, type, fst_iter *, fst_iter *, fst_out *) =                                        \
                         (int (*)(fst_task *, type, fst_iter *, fst_iter *, fst_out *))self->fn.code;                   \
-                return f(&self->op.run->task, KEY_##kind(self->groups.key.key), self->groups.iters[0],                 \
+                return f(&self->op.run->task, KEY_##kind(self->groups.shown), self->groups.iters[0],                   \
                          self->groups.iters[1], &self->op.out);                                                        \
         }                                                                                                              \
         static int cogroup_all_##suffix(struct cogroup_op *self)                                                       \
         {                                                                                                              \
                 int (*f)(fst_task *, type, fst_iter *const *, fst_out *) =                                             \
                         (int (*)(fst_task *, type, fst_iter *const *, fst_out *))self->fn.code;                        \
-                return f(&self->op.run->task, KEY_##kind(self->groups.key.key), self->groups.iters, &self->op.out);    \
+                return f(&self->op.run->task, KEY_##kind(self->groups.shown), self->groups.iters, &self->op.out);      \
         }
 FST_KEYS(CALLS)
 
@@ -78,6 +78,13 @@ static int groups_meet(struct cogroup_op *self, int least, uint32_t has)
         if (unlikely(task_run_stopped(run)))
                 return task_run_cancelled(run);
         groups_copy_key(self, &self->sides[least]);
+        self->groups.shown = self->groups.key.key;
+        if (self->groups.structs.type) {
+                int e = struct_column_read(&self->groups.structs, self->groups.key.key.bytes, 1, &self->error);
+                if (e)
+                        return e;
+                self->groups.shown.fixed = self->groups.structs.rows;
+        }
         for (int k = 0; k < self->n; k++)
                 side_open(&self->sides[k], &self->groups.key, has >> k & 1);
         int r = self->groups.call(self);
@@ -95,7 +102,8 @@ static void groups_init(struct cogroup_op *self)
         op_alloc_out(&self->op, self->op.type);
         self->groups.key = (fst_batch){.rows = 1, .type = type};
         self->groups.key.key.fixed = mem_zero(type.key == FST_KIND_BYTES ? sizeof(fst_bytes) : type.key_size);
-        self->groups.call = calls[type.key][FST_SHAPE_FORM(self->fn.shape) - FST_FORM_GROUP];
+        struct_column_init(&self->groups.structs, type.key, type.key_size);
+        self->groups.call = calls[fst_type_seen(type).key][FST_SHAPE_FORM(self->fn.shape) - FST_FORM_GROUP];
         for (int k = 0; k < self->n; k++)
                 self->groups.iters[k] = &self->sides[k].values;
 }
@@ -104,6 +112,7 @@ static void groups_deinit(struct cogroup_op *self)
 {
         free(self->groups.key.key.fixed);
         free(self->groups.copy);
+        struct_column_deinit(&self->groups.structs);
 }
 
 const struct cogroup_mode_class cogroup_groups_class = {

@@ -24,7 +24,8 @@ static int cogroup_join_call(struct cogroup_op *self, const struct cogroup_side 
         const struct cogroup_side *left = &self->sides[JOIN_LEFT];
         if (unlikely(task_run_stopped(self->op.run)))
                 return task_run_cancelled(self->op.run);
-        return self->join.loop(&self->op, &self->fn, &left->batch, left->at, 0, &right->batch, right->at, to);
+        return join_caller_call(&self->join.caller, &self->op, &self->fn, &left->batch, left->at, 0, &right->batch,
+                                right->at, to);
 }
 
 /* Joins the current left row with all rows of @right from the current one on that have its key, and moves @right past
@@ -145,11 +146,12 @@ static int join_meet(struct cogroup_op *self, int least, uint32_t has)
         int r;
         if (least == JOIN_LEFT) {
                 fst_batch missing = {.type = right->op.type};
-                r = self->join.loop(&self->op, &self->fn, &left->batch, left->at, 0, &missing, 0, 1);
+                r = join_caller_call(&self->join.caller, &self->op, &self->fn, &left->batch, left->at, 0, &missing, 0,
+                                     1);
         } else {
                 fst_batch missing = {.type = left->op.type, .key = right->batch.key};
-                r = self->join.loop(&self->op, &self->fn, &missing, right->at, 0, &right->batch, right->at,
-                                    right->at + 1);
+                r = join_caller_call(&self->join.caller, &self->op, &self->fn, &missing, right->at, 0, &right->batch,
+                                     right->at, right->at + 1);
         }
         return r ? r : side_advance(&self->sides[least]);
 }
@@ -159,7 +161,7 @@ static int join_call_rows(void *owner, const fst_batch *left, const fst_batch *r
         struct cogroup_op *self = owner;
         if (unlikely(task_run_stopped(self->op.run)))
                 return task_run_cancelled(self->op.run);
-        return self->join.loop(&self->op, &self->fn, left, 0, 1, right, 0, n);
+        return join_caller_call(&self->join.caller, &self->op, &self->fn, left, 0, 1, right, 0, n);
 }
 
 /* Two sides that come in order are merged, which costs less than a table. */
@@ -198,13 +200,15 @@ static void join_init(struct cogroup_op *self)
         op_alloc_out(&self->op, self->op.type);
         self->join.group = row_buffer_new();
         self->join.hash = hash_join_new();
-        self->join.loop = join_loop_of(&self->fn);
+        join_caller_init(&self->join.caller, &self->fn, self->sides[JOIN_LEFT].op.type,
+                         self->sides[JOIN_RIGHT].op.type);
 }
 
 static void join_deinit(struct cogroup_op *self)
 {
         row_buffer_free(self->join.group);
         hash_join_free(self->join.hash);
+        join_caller_deinit(&self->join.caller);
 }
 
 const struct cogroup_mode_class cogroup_join_class = {

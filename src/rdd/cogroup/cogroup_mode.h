@@ -61,13 +61,15 @@ struct cogroup_op {
 
         union {
                 struct {
-                        join_loop loop;
+                        struct join_caller caller;
                         struct hash_join *hash;
                         struct row_buffer *group; /* the right rows of one key, if they must be buffered */
                 } join;
                 struct {
                         int (*call)(struct cogroup_op *self);
                         fst_batch key; /* the current key, as a row of its own */
+                        fst_column shown; /* the key as the function sees it */
+                        struct struct_column structs;
                         char *copy;    /* a copy of its bytes, if one is needed */
                         size_t room;
                         fst_iter *iters[MAX_COGROUP_SIDES];

@@ -122,9 +122,14 @@ static bool cogroup_side_refill(fst_iter *iter)
         if (iter->status || from == to)
                 return false;
         fst_type type = side->op.type;
-        iter->batch.key = column_from(side->batch.value, type.value, type.value_size, from);
+        fst_column values = column_from(side->batch.value, type.value, type.value_size, from);
+        if (side->structs.type) {
+                iter->status = struct_column_read(&side->structs, values.bytes, to - from, side->error);
+                values.fixed = side->structs.rows;
+        }
+        iter->batch.key = values;
         iter->batch.rows = to - from;
-        return true;
+        return iter->status == 0;
 }
 
 void side_open(struct cogroup_side *side, const fst_batch *key, bool has)
@@ -172,7 +177,8 @@ void side_init(struct cogroup_side *side, struct task_run *run, fst_type type, s
         side->sorter = sorter_new();
         side->error = error;
         side->name = name;
-        side->values.batch.type = (fst_type){.key = type.value, .key_size = type.value_size};
+        side->values.batch.type = fst_type_seen((fst_type){.key = type.value, .key_size = type.value_size});
+        struct_column_init(&side->structs, type.value, type.value_size);
         side->values.tag = fst_type_tag(side->values.batch.type);
         side->values.refill = cogroup_side_refill;
 }
@@ -181,5 +187,6 @@ void side_deinit(struct cogroup_side *side)
 {
         side_end(side);
         sorter_free(side->sorter);
+        struct_column_deinit(&side->structs);
         op_deinit(&side->op);
 }

@@ -2,7 +2,7 @@
  * the rows of one key directly from the sorter, so they are never collected. */
 #pragma once
 
-#include "rdd/pipeline/op.h"
+#include "rdd/pipeline/struct_view.h"
 
 struct sorter;
 
@@ -16,6 +16,7 @@ struct cogroup_side {
 
         /* The rows of one key, between side_open and side_close. */
         fst_iter values;         /* the values, as rows of one column */
+        struct struct_column structs; /* of values that are structs with fields */
         const fst_batch *key;    /* one row */
         bool more;               /* the key may have further rows */
         const char *const *name; /* the name of the function that reads them */

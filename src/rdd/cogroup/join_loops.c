@@ -36,8 +36,48 @@ FST_JOINS(JOIN_LOOP)
 #define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
 static const join_loop loops[256] = {FST_JOINS(LOOP_ENTRY)};
 
-join_loop join_loop_of(const fst_fn *fn)
+void join_caller_init(struct join_caller *c, const fst_fn *fn, fst_type left, fst_type right)
 {
         uint32_t shape = fn->shape;
-        return loops[LOOP_INDEX(FST_SHAPE_TAG(shape) & 0xff, FST_SHAPE_TAG(shape) >> 8, FST_SHAPE_THIRD(shape))];
+        c->loop = loops[LOOP_INDEX(FST_SHAPE_TAG(shape) & 0xff, FST_SHAPE_TAG(shape) >> 8, FST_SHAPE_THIRD(shape))];
+        struct_column_init(&c->keys, left.key, left.key_size);
+        struct_column_init(&c->lefts, left.value, left.value_size);
+        struct_column_init(&c->rights, right.value, right.value_size);
+        c->shows_structs = c->keys.type || c->lefts.type || c->rights.type;
+}
+
+void join_caller_deinit(struct join_caller *c)
+{
+        struct_column_deinit(&c->keys);
+        struct_column_deinit(&c->lefts);
+        struct_column_deinit(&c->rights);
+}
+
+/* Makes @column, @rows rows from row @at of @from on, one that the function sees. A missing column stays NULL. */
+static int join_column_show(struct struct_column *structs, fst_column from, uint8_t kind, uint32_t size, uint32_t at,
+                            uint32_t rows, fst_column *column, struct fst_error *error)
+{
+        if (!from.fixed)
+                return 0;
+        *column = column_from(from, kind, size, at);
+        if (!structs->type)
+                return 0;
+        int r = struct_column_read(structs, column->bytes, rows, error);
+        column->fixed = structs->rows;
+        return r;
+}
+
+int join_caller_call_structs(struct join_caller *c, struct op *op, const fst_fn *fn, const fst_batch *left, uint32_t at,
+                             uint32_t step, const fst_batch *right, uint32_t from, uint32_t to)
+{
+        uint32_t rights = to - from, lefts = step ? rights : 1;
+        fst_type l = left->type, r = right->type;
+        fst_batch a = {.rows = lefts, .type = fst_type_seen(l)}, b = {.rows = rights, .type = fst_type_seen(r)};
+        struct fst_error error = FST_ERROR_INIT;
+        int e = join_column_show(&c->keys, left->key, l.key, l.key_size, at, lefts, &a.key, &error);
+        if (e == 0)
+                e = join_column_show(&c->lefts, left->value, l.value, l.value_size, at, lefts, &a.value, &error);
+        if (e == 0)
+                e = join_column_show(&c->rights, right->value, r.value, r.value_size, from, rights, &b.value, &error);
+        return e ? task_run_fail_with(op->run, e, &error) : c->loop(op, fn, &a, 0, step, &b, 0, rights);
 }

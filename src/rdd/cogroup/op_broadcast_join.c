@@ -20,7 +20,7 @@ struct broadcast_join_op {
         struct op op;
         const struct broadcast_side *small;
         fst_fn fn;
-        join_loop loop;
+        struct join_caller caller;
         bool lists_missing; /* rows that arrive without a match take part */
         struct memory_consumer memory;
         bool started;
@@ -149,7 +149,8 @@ static int broadcast_join_call(struct broadcast_join_op *self, const fst_batch *
                                uint32_t n)
 {
         const bool is_right = self->small->side == JOIN_RIGHT;
-        return self->loop(&self->op, &self->fn, is_right ? arriving : small, 0, 1, is_right ? small : arriving, 0, n);
+        return join_caller_call(&self->caller, &self->op, &self->fn, is_right ? arriving : small, 0, 1,
+                                is_right ? small : arriving, 0, n);
 }
 
 static int broadcast_join_call_pairs(struct broadcast_join_op *self)
@@ -228,6 +229,7 @@ static void broadcast_join_free(struct op *op)
         broadcast_join_drop_table(self);
         columns_deinit(&self->columns[JOIN_LEFT]);
         columns_deinit(&self->columns[JOIN_RIGHT]);
+        join_caller_deinit(&self->caller);
         op_deinit(op);
         free(self);
 }
@@ -244,7 +246,8 @@ struct op *broadcast_join_op_new(struct task_run *run, enum cogroup_mode mode, f
         op_alloc_out(&self->op, out);
         self->small = small;
         self->fn = *fn;
-        self->loop = join_loop_of(fn);
+        const bool is_right = small->side == JOIN_RIGHT;
+        join_caller_init(&self->caller, fn, is_right ? type : small->type, is_right ? small->type : type);
         self->lists_missing = mode != COGROUP_JOIN;
         columns_start(&self->columns[small->side], small->type);
         columns_start(&self->columns[!small->side], type);

@@ -16,6 +16,7 @@
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
+#include "rdd/struct_wire.h"
 
 #include <firesteel/pair.h>
 
@@ -93,6 +94,8 @@ static int broadcast_join_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, 
         m->kinds = (uint32_t)small->type.key | (uint32_t)small->type.value << 8;
         m->key_size = small->type.key == FST_KIND_FIXED ? small->type.key_size : 0;
         m->value_size = small->type.value == FST_KIND_FIXED ? small->type.value_size : 0;
+        m->key_struct = struct_wire_encode(&w->arena, small->type.key, small->type.key_size);
+        m->value_struct = struct_wire_encode(&w->arena, small->type.value, small->type.value_size);
         m->rows = small->rows;
         m->variable = small->variable;
         m->size = small->size;
@@ -113,7 +116,8 @@ static int broadcast_join_decode(struct rdd_wire_reader *reader, const Firesteel
         *small = (struct broadcast_side){
                 .side = (enum join_side)m->side, .rows = m->rows, .variable = m->variable, .size = m->size};
         rdd->broadcast_join.mode = (int)m->mode;
-        int r = rdd_wire_read_type(rdd, m->kinds, m->key_size, m->value_size, &small->type, error);
+        int r = rdd_wire_read_type(rdd, m->kinds, m->key_size, m->value_size, m->key_struct, m->value_struct,
+                                   &small->type, error);
         if (r == 0)
                 r = rdd_wire_check_partitions(rdd, error);
         if (r)

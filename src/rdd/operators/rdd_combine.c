@@ -9,11 +9,13 @@
 #include "rdd/default_partitioner.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
+#include "rdd/struct_wire.h"
 
 #include "base/mem.h"
 #include "rdd/aggregate/aggregate.h"
 #include "rdd/aggregate/combine_rows.h"
 #include "rdd/aggregate/op_combine.h"
+#include "structs/struct_row.h"
 
 #include <firesteel/pair.h>
 #include <firesteel/transform.h>
@@ -133,6 +135,18 @@ FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn mer
         return combine_rdd_new_taking(pairs, type, &values, &merge_combiners, partitions, site);
 }
 
+/* fold_by_key of values that are structs with fields. */
+static fst_rdd *combine_rdd_fold_structs(fst_rdd *pairs, const struct struct_type *s, const void *zero, const fst_fn *f,
+                                         int partitions, fst_site site)
+{
+        size_t size = struct_row_size(s, zero);
+        _cleanup_free_ char *row = mem_alloc(size + 1);
+        struct_row_write(s, zero, row);
+        fst_bytes encoded = {row, size};
+        struct aggregate_values values = {.zero = &encoded, .merge = *f};
+        return combine_rdd_new_taking(pairs, rdd_value_type(pairs->type), &values, f, partitions, site);
+}
+
 FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
@@ -140,6 +154,9 @@ FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f,
                 return combine_rdd_without_zero(pairs, site);
         fst_type value = rdd_value_type(pairs->type), type = fst_constant_type(zero);
         char have[64], given[64];
+        const struct struct_type *s = struct_type_of_column(value.key, value.key_size);
+        if (s && s->size == zero.size)
+                return combine_rdd_fold_structs(pairs, s, zero.at, &f, partitions, site);
         if (!pairs->status && pairs->type.value && !fst_type_equal(type, value)) {
                 struct fst_error error = FST_ERROR_INIT;
                 error_set(&error, -EINVAL, "fold_by_key takes a zero of the values' type, but they are %s and it is %s",
@@ -183,6 +200,7 @@ int rdd_wire_encode_values(struct rdd_wire_writer *w, const fst_rdd *rdd, Firest
         firesteel__combiner__init(m);
         m->kind = rdd->type.value;
         m->size = m->kind == FST_KIND_FIXED ? rdd->type.value_size : 0;
+        m->accumulator_struct = struct_wire_encode(&w->arena, rdd->type.value, rdd->type.value_size);
         int r = w->function(w, &values->merge, &m->merge, error);
         if (r == 0 && !values->zero)
                 r = w->function(w, &values->create, &m->create, error);
@@ -225,10 +243,13 @@ int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Comb
                           .key_size = m->kind == FST_KIND_FIXED   ? m->size
                                       : m->kind == FST_KIND_BYTES ? 0
                                                                   : 8};
+        int r = value.key == FST_KIND_BYTES ? struct_wire_decode(m->accumulator_struct, &value.key_size, error) : 0;
         rdd->type = fst_type_pair(in, value);
         values->type = in;
         rdd->values = values;
-        int r = rdd_wire_bad_with(rdd, fst_type_check(rdd->type, error), error);
+        if (r == 0)
+                r = fst_type_check(rdd->type, error);
+        r = rdd_wire_bad_with(rdd, r, error);
         if (r == 0)
                 r = reader->function(reader, m->merge, &values->merge, error);
         if (r == 0)

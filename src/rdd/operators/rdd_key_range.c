@@ -28,7 +28,8 @@ static fst_column range_key_column(struct range_key *key, fst_type type)
 static int range_key_set(struct range_key *to, fst_type pairs, fst_key key, struct fst_error *error)
 {
         struct reduce_value value;
-        int r = lookup_key(pairs, key, &value, error);
+        _cleanup_(arena_deinit) struct arena space = ARENA_INIT;
+        int r = lookup_key(pairs, key, &space, &value, error);
         if (r)
                 return r;
         if (value.size && !value.data)

@@ -20,22 +20,16 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
  */
 static int object_check_rows(const fst_rdd *rdd, struct fst_error *error)
 {
-        char found[64], wanted[64];
-        fst_type type;
         bool ignores;
         int r = conf_get_bool(rdd_registry_conf(rdd->sc), "spark.files.ignoreCorruptFiles", &ignores, error);
         if (r || rdd->text.splits.len == 0)
                 return r;
         const char *path = rdd->text.splits.data[0].path;
-        r = object_file_type(path, &type, error);
-        if (r == -EBADMSG && ignores) {
-                error_deinit(error);
-                return 0;
-        }
-        if (r < 0 || fst_type_equal(type, rdd->type))
+        r = object_file_check(path, rdd->type, error);
+        if (r != -EBADMSG || !ignores)
                 return r;
-        return error_set(error, -EINVAL, "%s has rows of %s, not of %s", path, fst_type_name(type, found),
-                         fst_type_name(rdd->type, wanted));
+        error_deinit(error);
+        return 0;
 }
 
 static int object_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "structs/struct_row.h"
 
 #include <sys/mman.h>
 
@@ -27,6 +28,24 @@ static void parallelize_copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t c
         rdd->parallelize.data = rows;
 }
 
+/* The same for an array of structs with fields. */
+static void parallelize_copy_structs(fst_rdd *rdd, const struct struct_type *s, const char *from, size_t count)
+{
+        size_t total = 0;
+        for (size_t i = 0; i < count; i++)
+                total += struct_row_size(s, from + i * s->size);
+        char *to = mem_alloc(total + 1);
+        fst_bytes *rows = new_array(fst_bytes, count);
+        rdd->parallelize.bytes = to;
+        rdd->parallelize.n_bytes = total;
+        for (size_t i = 0; i < count; i++, from += s->size) {
+                rows[i] = (fst_bytes){to, struct_row_size(s, from)};
+                struct_row_write(s, from, to);
+                to += rows[i].len;
+        }
+        rdd->parallelize.data = rows;
+}
+
 /* Reports an invalid array: NULL, or larger than any array can be. */
 static void parallelize_fail_array(fst_rdd *rdd, const void *data, size_t count)
 {
@@ -44,11 +63,16 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
         fst_rdd *rdd = rdd_new(sc, RDD_PARALLELIZE, type, NULL, site);
         rdd->parallelize.count = count;
         rdd->lineage.partitions = rdd_source_partitions(rdd, partitions);
+        const struct struct_type *s = struct_type_of_column(type.key, type.key_size);
         size_t width = type.key == FST_KIND_BYTES ? sizeof(fst_bytes) : type.key_size;
         if (type.value) {
                 rdd_fail(rdd, -EINVAL, "parallelize takes an array of one column");
         } else if (count && (!data || count > PTRDIFF_MAX / MAX(width, (size_t)1))) {
                 parallelize_fail_array(rdd, data, count);
+        } else if (rdd->status) {
+                rdd->parallelize.count = 0;
+        } else if (s) {
+                parallelize_copy_structs(rdd, s, data, count);
         } else if (type.key == FST_KIND_BYTES) {
                 parallelize_copy_bytes(rdd, data, count);
         } else {

@@ -26,7 +26,7 @@ static void union_check(fst_rdd *rdd)
                 if (parent->sc != rdd->sc) {
                         rdd_fail(rdd, -EINVAL, "union needs RDDs of one context");
                 } else if (!fst_type_equal(parent->type, rdd->type)) {
-                        bool sizes = fst_type_tag(parent->type) == fst_type_tag(rdd->type);
+                        bool sizes = fst_type_tag(fst_type_seen(parent->type)) == fst_type_tag(rdd->type);
                         int r = error_set(&error, -EINVAL, "union needs RDDs of one type, but the rows are %s and %s%s",
                                           fst_type_name(rdd->type, a), fst_type_name(parent->type, b),
                                           sizes ? ", whose structs have different sizes" : "");

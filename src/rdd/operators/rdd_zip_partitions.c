@@ -4,6 +4,7 @@
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/cogroup/spillable_rows.h"
+#include "rdd/pipeline/struct_view.h"
 
 #include "base/mem.h"
 
@@ -61,6 +62,7 @@ static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel
 /* The rows of a parent, for the function's iterator. */
 struct zip_side {
         struct spillable_rows rows;
+        struct struct_view view;
         fst_iter iter;
 };
 
@@ -89,8 +91,17 @@ static bool zip_partitions_refill(fst_iter *iter)
                 iter->status = task_run_cancelled(out->run);
                 return false;
         }
-        iter->status = spillable_rows_next(&part->rows, &iter->batch);
-        return iter->status == 0 && iter->batch.rows > 0;
+        struct rows rows = {0};
+        iter->status = spillable_rows_next(&part->rows, &rows.batch);
+        if (iter->status || rows.batch.rows == 0)
+                return false;
+        const struct rows *seen = struct_view_rows(&part->view, out->run, &rows);
+        if (unlikely(!seen)) {
+                iter->status = out->run->status;
+                return false;
+        }
+        iter->batch = seen->batch;
+        return true;
 }
 
 static int zip_partitions_call(struct zip_partitions_op *self)
@@ -130,7 +141,7 @@ static int zip_partitions_end(struct op *op)
         int r = 0;
         for (int i = 0; i < self->n && r == 0; i++) {
                 struct zip_side *part = &self->parts[i];
-                part->iter.batch = (fst_batch){.type = part->rows.op.type};
+                part->iter.batch = (fst_batch){.type = part->view.seen};
                 part->iter.at = 0;
                 part->iter.status = 0;
                 r = spillable_rows_read(&part->rows);
@@ -161,8 +172,10 @@ static void zip_partitions_abandon(struct op *op)
 static void zip_partitions_free(struct op *op)
 {
         struct zip_partitions_op *self = zip_partitions_of(op);
-        for (int i = 0; i < self->n; i++)
+        for (int i = 0; i < self->n; i++) {
                 spillable_rows_deinit(&self->parts[i].rows);
+                struct_view_deinit(&self->parts[i].view);
+        }
         free(self->parts);
         op_deinit(op);
         free(self);
@@ -182,8 +195,9 @@ static struct op *zip_partitions_op_new(const fst_rdd *rdd, struct task_run *run
         for (int i = 0; i < self->n; i++) {
                 struct zip_side *part = &self->parts[i];
                 spillable_rows_init(&part->rows, run, rdd->parents[i]->type);
+                struct_view_init(&part->view, rdd->parents[i]->type);
                 part->rows.op.next = &self->op;
-                part->iter.tag = fst_type_tag(rdd->parents[i]->type);
+                part->iter.tag = fst_type_tag(part->view.seen);
                 part->iter.refill = zip_partitions_refill;
         }
         return &self->op;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/page.h"
+#include "structs/struct_row.h"
 
 #include <stdio.h>
 
@@ -38,9 +39,13 @@ void op_init(struct op *op, const struct op_class *class, struct task_run *run, 
 
 void op_alloc_out(struct op *op, fst_type made)
 {
-        op->out.tag = fst_type_tag(made);
-        op->out.key_size = made.key_size;
-        op->out.value_size = made.value_size;
+        fst_type emitted = fst_type_seen(made);
+        op->out.tag = fst_type_tag(emitted);
+        op->out.key_size = emitted.key_size;
+        op->out.value_size = emitted.value_size;
+        op->out_structs[0] = struct_type_of_column(made.key, made.key_size);
+        op->out_structs[1] = struct_type_of_column(made.value, made.value_size);
+        op->out.structs = op->out_structs[0] || op->out_structs[1];
         op->out.room = FST_BATCH_ROWS;
         op->out.key.fixed = column_new(made.key, made.key_size);
         op->out.value.fixed = column_new(made.value, made.value_size);
@@ -140,6 +145,10 @@ static void out_mismatch(fst_out *out, uint32_t tag, uint64_t sizes, const char 
                          .value = out->tag >> 8 & 0xff,
                          .key_size = out->key_size,
                          .value_size = out->value_size};
+        if (op->out_structs[0])
+                type.key = FST_KIND_BYTES, type.key_size = op->out_structs[0]->number;
+        if (op->out_structs[1])
+                type.value = FST_KIND_BYTES, type.value_size = op->out_structs[1]->number;
         if (!op->status)
                 op->status = task_run_fail(op->run, -EINVAL, "%s emits %s where its operator declares %s (%s:%d)",
                                            op->class->name, fst_access_name(tag, sizes, emitted),
@@ -185,6 +194,29 @@ int op_feed_pages(struct op *op, fst_type type, const struct page *pages)
 /* A batch is pushed when it holds this many bytes, whatever its number of rows. */
 #define HEAP_ENOUGH ((size_t)4 << 20)
 
+static void out_no_memory(fst_out *out, size_t len)
+{
+        struct op *op = out->op;
+        if (!op->status || op->status == OP_FULL)
+                op->status = task_run_fail(op->run, -ENOMEM,
+                                           "no memory to copy a row of %zu bytes that a function of %s emits: "
+                                           "raise spark.executor.memoryOverhead (with a local master the limit "
+                                           "of the control group), or run fewer tasks at a time",
+                                           len, op->class->name);
+}
+
+/* Has the batch pushed soon if its bytes are many. */
+static inline void out_limit_heap(fst_out *out)
+{
+        struct op *op = out->op;
+        if (likely(op->heap.bytes <= HEAP_ENOUGH))
+                return;
+        if (!op->one_for_one)
+                out->room = out->rows + 1;
+        else if (op->in_parts && !op->status)
+                op->status = OP_FULL;
+}
+
 fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len)
 {
         struct op *op = out->op;
@@ -192,21 +224,37 @@ fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len)
         if (!copy && memory_task_evict(task_run_memory(op->run), len))
                 copy = arena_try_copy(&op->heap, data, len);
         if (!copy) {
-                if (!op->status || op->status == OP_FULL)
-                        op->status = task_run_fail(op->run, -ENOMEM,
-                                                   "no memory to copy a row of %zu bytes that a function of %s emits: "
-                                                   "raise spark.executor.memoryOverhead (with a local master the limit "
-                                                   "of the control group), or run fewer tasks at a time",
-                                                   len, op->class->name);
+                out_no_memory(out, len);
                 return (fst_bytes){"", 0};
         }
-        if (op->heap.bytes <= HEAP_ENOUGH)
-                return (fst_bytes){copy, len};
-        if (!op->one_for_one)
-                out->room = out->rows + 1;
-        else if (op->in_parts && !op->status)
-                op->status = OP_FULL;
+        out_limit_heap(out);
         return (fst_bytes){copy, len};
+}
+
+/* Writes a row of struct @s, or an empty row after the task has failed. */
+static fst_bytes out_write_struct(fst_out *out, const struct struct_type *s, const void *x)
+{
+        struct op *op = out->op;
+        size_t len = struct_row_size(s, x);
+        char *row = arena_try_alloc(&op->heap, len);
+        if (!row && memory_task_evict(task_run_memory(op->run), len))
+                row = arena_try_alloc(&op->heap, len);
+        if (!row) {
+                out_no_memory(out, len);
+                return (fst_bytes){"", 0};
+        }
+        struct_row_write(s, x, row);
+        out_limit_heap(out);
+        return (fst_bytes){row, len};
+}
+
+void fst_out_struct(fst_out *out, fst_column column, uint32_t size, const void *x)
+{
+        const struct struct_type *s = out->op->out_structs[column.fixed != out->key.fixed];
+        if (s)
+                column.bytes[out->rows] = out_write_struct(out, s, x);
+        else
+                memcpy(column.fixed + (size_t)out->rows * size, x, size);
 }
 
 static const char *const kind_names[] = {"nothing", "I64", "F64", "BYTES", "FIXED"};
@@ -225,7 +273,12 @@ const char *fst_tag_name(uint32_t tag, char text[static 64])
 
 static const char *column_name(uint8_t kind, uint32_t size, char text[static 24])
 {
-        if (kind == FST_KIND_FIXED)
+        const struct struct_type *s = struct_type_of_column(kind, size);
+        if (s && s->namesakes)
+                snprintf(text, 24, "STRUCT(%.11s#%u)", s->name, s->namesakes + 1);
+        else if (s)
+                snprintf(text, 24, "STRUCT(%.15s)", s->name);
+        else if (kind == FST_KIND_FIXED)
                 snprintf(text, 24, "FIXED(%u)", size);
         else
                 snprintf(text, 24, "%s", kind < ARRAY_SIZE(kind_names) ? kind_names[kind] : "?");
@@ -282,6 +335,13 @@ static int fst_type_check_column(uint8_t kind, uint32_t size, const char *which,
                                  "FIXED(%u) as the %s: structs may have %d bytes at most "
                                  "(FST_FIXED_MAX); use BYTES for larger values",
                                  size, which, FST_FIXED_MAX);
+        if (struct_type_of_column(kind, size))
+                return 0;
+        if (kind == FST_KIND_BYTES && size == STRUCT_TYPE_INVALID)
+                return error_set(error, -EINVAL,
+                                 "the %s has the type of a struct whose description is invalid: an error in the log "
+                                 "says why",
+                                 which);
         if (kind != FST_KIND_FIXED && size != (number ? 8 : 0))
                 return error_set(error, -EINVAL, "the %s is %s of %u bytes: write types as FST_%s", which,
                                  kind_names[kind], size, kind_names[kind]);

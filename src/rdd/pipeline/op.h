@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "rdd/pipeline/task_run.h"
+#include "structs/struct_type.h"
 
 #include <firesteel/iter.h>
 
@@ -53,6 +54,7 @@ struct op {
         int status;                  /* the last result from downstream */
         fst_type type;               /* type of the rows it makes */
         fst_out out;                 /* the batch being filled */
+        const struct struct_type *out_structs[2]; /* of its keys and values; NULL: not structs */
         struct arena heap;           /* copied bytes of that batch */
         struct fst_stable source[2]; /* memory of the current input batch, which `out` may point into */
         /* each input row makes one row: an excess row is an error and nothing is flushed */
@@ -76,6 +78,17 @@ void op_free(struct op *op);
 static inline uint32_t fst_type_tag(fst_type type)
 {
         return FST_TAG(type.key, type.value);
+}
+
+/* The type of rows of @type in functions: columns of structs are FIXED. */
+static inline fst_type fst_type_seen(fst_type type)
+{
+        const struct struct_type *key = struct_type_of_column(type.key, type.key_size);
+        const struct struct_type *value = struct_type_of_column(type.value, type.value_size);
+        return (fst_type){.key = key ? FST_KIND_FIXED : type.key,
+                          .value = value ? FST_KIND_FIXED : type.value,
+                          .key_size = key ? key->size : type.key_size,
+                          .value_size = value ? value->size : type.value_size};
 }
 
 static inline bool fst_type_equal(fst_type a, fst_type b)

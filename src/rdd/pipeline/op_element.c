@@ -8,13 +8,15 @@
 #include "rdd/pipeline/op_element.h"
 
 #include "base/mem.h"
+#include "rdd/pipeline/struct_view.h"
 
 #include <stdio.h>
 
 struct element_op {
         struct op op;
         fst_fn fn;
-        fst_type in;
+        struct struct_view view; /* its input: rows, or for map_values the values */
+        bool filters;            /* its loop takes rows as they are, and pushes some of them */
         uint32_t called; /* rows for which it was called, after an emitting loop ended early */
         int (*loop)(struct element_op *self, const struct rows *in);
 };
@@ -123,6 +125,8 @@ static int element_call(struct element_op *self, const struct rows *in)
         struct task_run *run = self->op.run;
         if (unlikely(task_run_stopped(run)))
                 return task_run_cancelled(run);
+        if (!self->filters && !(in = struct_view_rows(&self->view, run, in)))
+                return run->status;
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         int r = self->loop(self, in);
@@ -217,7 +221,10 @@ static int filter_loop(struct element_op *self, const struct rows *in)
 {
         struct op *op = &self->op;
         uint16_t kept[FST_BATCH_ROWS + 1];
-        uint32_t n = keep_loops[LOOP_OF_TAG(fst_type_tag(self->in))](self, in, kept);
+        const struct rows *seen = struct_view_rows(&self->view, op->run, in);
+        if (unlikely(!seen))
+                return op->run->status;
+        uint32_t n = keep_loops[LOOP_OF_TAG(fst_type_tag(self->view.seen))](self, seen, kept);
         if (op->run->status)
                 return op->run->status;
         if (n == in->batch.rows) /* nothing to move */
@@ -247,6 +254,7 @@ static int batch_loop(struct element_op *self, const struct rows *in)
 
 static void element_free(struct op *op)
 {
+        struct_view_deinit(&element_of(op)->view);
         op_deinit(op);
         free(element_of(op));
 }
@@ -325,7 +333,7 @@ static int element_refuse_form(enum element_kind kind, fst_type in, fst_type out
                 "%s is not a function that %s to %s can call: the rows are %s, so it must be %s %s(fst_task *, "
                 "%s%s) (see firesteel/function.h)",
                 fn->name, kind_verbs[kind], fst_type_name(out, want), fst_type_name(in, have), result, fn->name,
-                element_row_parameters(in, row), emits);
+                element_row_parameters(fst_type_seen(in), row), emits);
 }
 
 int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_fn *fn, struct fst_error *error)
@@ -342,7 +350,7 @@ int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_f
                 return element_refuse_form(kind, in, out, fn, error);
         if (kind == ELEMENT_BATCHES)
                 return 0;
-        if (FST_SHAPE_TAG(fn->shape) != fst_type_tag(in))
+        if (FST_SHAPE_TAG(fn->shape) != fst_type_tag(fst_type_seen(in)))
                 return error_set(error, -EINVAL, "%s takes %s, but the rows are %s", fn->name,
                                  fst_tag_name(FST_SHAPE_TAG(fn->shape), want), fst_type_name(in, have));
         return 0;
@@ -393,7 +401,8 @@ struct op *element_op_new(enum element_kind kind, struct task_run *run, fst_type
         if (kind != ELEMENT_FOREACH)
                 op_alloc_out(&self->op, made);
         self->fn = *fn;
-        self->in = in;
+        self->filters = kind == ELEMENT_FILTER;
+        struct_view_init(&self->view, kind == ELEMENT_MAP_VALUES ? element_value_type(in) : in);
         self->loop = element_loop_for(kind, form, FST_SHAPE_TAG(fn->shape));
         self->op.one_for_one = self->op.in_parts = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
         return &self->op;

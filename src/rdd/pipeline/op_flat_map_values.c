@@ -8,12 +8,14 @@
 
 #include "base/mem.h"
 #include "rdd/pipeline/columns.h"
+#include "rdd/pipeline/struct_view.h"
 
 struct flat_op {
         struct op op;     /* the result; pushes pairs */
         struct op values; /* the function's output; pushes into `pairs` */
         struct op pairs;
         fst_fn fn;
+        struct struct_view view;
         fst_column keys; /* keys of the rows in values.out, up to `filled` */
         uint32_t filled;
         const fst_batch *in;
@@ -99,7 +101,8 @@ static int flat_consume(struct op *op, const struct rows *in)
         op_borrow(&self->values, in);
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
-        int r = self->loop(self, &in->batch);
+        const struct rows *seen = struct_view_rows(&self->view, run, in);
+        int r = seen ? self->loop(self, &seen->batch) : run->status;
         task_run_leave(run, outer);
         /* Rows may wait for the next batch only if they do not point into this one. */
         if (r == 0 && fst_type_has_bytes(op->type))
@@ -123,6 +126,7 @@ static void flat_free(struct op *op)
         op_deinit(&self->values);
         op_deinit(&self->pairs);
         op_deinit(&self->op);
+        struct_view_deinit(&self->view);
         free(self->keys.fixed);
         free(self);
 }
@@ -147,9 +151,10 @@ int flat_map_values_check(fst_type in, fst_type out, const fst_fn *fn, struct fs
                                  "%s is not a function that flat_map_values can call: that takes a value, and where to "
                                  "emit (see firesteel/function.h)",
                                  fn->name);
-        if (FST_SHAPE_TAG(fn->shape) != FST_TAG(in.value, FST_KIND_NONE))
+        fst_type value = {.key = in.value, .key_size = in.value_size};
+        if (FST_SHAPE_TAG(fn->shape) != fst_type_tag(fst_type_seen(value)))
                 return error_set(error, -EINVAL, "%s takes %s, but the values are %s", fn->name,
-                                 fst_tag_name(FST_SHAPE_TAG(fn->shape), want), fst_tag_name(in.value, have));
+                                 fst_tag_name(FST_SHAPE_TAG(fn->shape), want), fst_type_name(value, have));
         return 0;
 }
 
@@ -170,6 +175,7 @@ struct op *flat_map_values_op_new(struct task_run *run, fst_type in, fst_type ou
         self->values.next = &self->pairs;
         self->keys.fixed = mem_alloc((FST_BATCH_ROWS + 1) * columns_cell(out.key, out.key_size));
         self->fn = *fn;
-        self->loop = loops[in.value];
+        struct_view_init(&self->view, (fst_type){.key = FST_KIND_NONE, .value = in.value, .value_size = in.value_size});
+        self->loop = loops[self->view.seen.value];
         return &self->op;
 }

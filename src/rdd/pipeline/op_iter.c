@@ -10,6 +10,7 @@
 
 #include "base/coroutine.h"
 #include "base/mem.h"
+#include "rdd/pipeline/struct_view.h"
 
 /* User code may have large frames. Untouched pages cost nothing. */
 #define STACK_SIZE ((size_t)8 << 20)
@@ -17,6 +18,7 @@
 struct iter_op {
         struct op op;
         fst_fn fn;
+        struct struct_view view;
         fst_iter iter;
         struct coroutine *coroutine;
         const struct rows *lent;
@@ -52,7 +54,12 @@ static bool iter_op_refill(fst_iter *iter)
         if (!self->lent)
                 return false;
         op_borrow(&self->op, self->lent);
-        iter->batch = self->lent->batch;
+        const struct rows *seen = struct_view_rows(&self->view, self->op.run, self->lent);
+        if (unlikely(!seen)) {
+                iter->status = self->op.run->status;
+                return false;
+        }
+        iter->batch = seen->batch;
         return true;
 }
 
@@ -154,6 +161,7 @@ static void iter_free(struct op *op)
 {
         struct iter_op *self = iter_of(op);
         coroutine_free(self->coroutine);
+        struct_view_deinit(&self->view);
         op_deinit(op);
         free(self);
 }
@@ -169,8 +177,9 @@ struct op *iter_op_new(struct task_run *run, fst_type in, fst_type out, const fs
         op_init(&self->op, &iter_class, run, out);
         op_alloc_out(&self->op, out);
         self->fn = *fn;
-        self->iter.tag = fst_type_tag(in);
-        self->iter.batch.type = in;
+        struct_view_init(&self->view, in);
+        self->iter.tag = fst_type_tag(self->view.seen);
+        self->iter.batch.type = self->view.seen;
         self->iter.refill = iter_op_refill;
         self->coroutine = coroutine_new(STACK_SIZE);
         return &self->op;
