@@ -43,7 +43,7 @@ def say(folder):
 def test_offers_that_do_not_suffice_are_explained(folder, say):
     with Master(folder / "mesos") as master:
         url = f"mesos://{master.address}"
-        say(url, r"No executor is registered for \d+ s\. Mesos makes no offers: .*, or the role of spark\.mesos\.role=dev has none",
+        say(url, r"No executor has been registered for \d+ s\. Mesos makes no offers: .*, or the role of spark\.mesos\.role=dev has none",
             "spark.mesos.role=dev")
         master.add_agent("cpus:2;mem:1024", "rack:7")
         say(url, r"1 agent offers resources: 1 does not meet spark\.mesos\.constraints=rack:12 \(\S+ has rack:7\)\. Lower",
@@ -53,7 +53,7 @@ def test_offers_that_do_not_suffice_are_explained(folder, say):
             application = say(url, r"less than the 2432 MiB of spark\.executor\.memory with overhead \(the most is 1024 MiB",
                               "spark.executor.memory=2g", f"spark.mesos.coarse={mode}")
         # The second warning comes later than the first, and the generic one stays.
-        wait_until(lambda: application.log().count("No executor is registered") >= 2, "the next warning")
+        wait_until(lambda: application.log().count("No executor has been registered") >= 2, "the next warning")
         assert "Initial job has not accepted any resources" in application.log()
 
 

@@ -71,7 +71,7 @@ static void shortage_put_offers(const struct executor_shortage *s, int64_t now, 
                 buf_printf(out, ", or the role of spark.mesos.role=%s has none", role);
 }
 
-void executor_shortage_put(const struct executor_shortage *s, int64_t now, struct buf *out)
+static void shortage_put_reason(const struct executor_shortage *s, int64_t now, struct buf *out)
 {
         if (s->launched > s->ended)
                 return shortage_put_silence(s, out);
@@ -99,8 +99,8 @@ static void shortage_on_tick(uv_timer_t *timer)
         }
         if (now < s->next)
                 return;
-        executor_shortage_put(s, now, &text);
-        log_warn(s->options.log_name, "No executor is registered for %" PRId64 " s. %s",
+        shortage_put_reason(s, now, &text);
+        log_warn(s->options.log_name, "No executor has been registered for %" PRId64 " s. %s",
                  (now - s->begun) / NS_PER_SECOND, buf_text(&text));
         const int64_t limit = MAX(MAX_WAIT, s->first_wait);
         s->wait = MIN(s->wait * 2, limit);

@@ -62,6 +62,3 @@ void executor_shortage_launched(struct executor_shortage *s, const char *agent, 
 void executor_shortage_ended(struct executor_shortage *s, const char *agent, const char *reason);
 void executor_shortage_registered(struct executor_shortage *s);
 void executor_shortage_forgotten(struct executor_shortage *s);
-
-/* Appends the reason. For the warning, and for tests. */
-void executor_shortage_put(const struct executor_shortage *s, int64_t now, struct buf *out);
