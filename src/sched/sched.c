@@ -333,6 +333,13 @@ void sched_release_core(struct sched *s, int64_t task_id, int64_t now)
         task_scheduler_release_core(&s->tasks, task_id, now);
 }
 
+bool sched_adopt_run(struct sched *s, struct task_set *set, const struct sched_adoption *adoption, int64_t now)
+{
+        sched_note(s, adopt_run, set, adoption, now);
+        s->now = now;
+        return task_scheduler_adopt(&s->tasks, set, adoption, now);
+}
+
 bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t now)
 {
         sched_note(s, line, "result_fits %" PRId64 " %" PRId64 " %" PRId64, now, task_id, bytes);

@@ -316,6 +316,22 @@ const char *sched_executor_host(const struct sched *s, int executor); /* for tes
 /* Gives each free core a run of tasks, if one is waiting. Call it once after a batch of other calls. */
 void sched_revive(struct sched *s, int64_t now);
 
+/* A batch of tasks that an earlier driver launched, and that runs or has ended on an executor which outlived it. */
+struct sched_adoption {
+        int executor;
+        int64_t first_id;       /* of its tasks, below config->first_task_id */
+        const int32_t *outputs; /* of the tasks (task_launch); borrowed */
+        int n;
+        bool takes_core;        /* false: it has ended, or has released its core */
+};
+
+/* Makes such a batch one of @set's: calls `launch`, with the ids that its tasks have; their statuses are due as those of
+ * others. The executor may be disabled. Returns false, changing nothing, if one of the tasks is not wanted or was
+ * launched already, if the executor is lost or has no free core, and for barrier and indeterminate stages and profiles
+ * with custom resources.
+ */
+bool sched_adopt_run(struct sched *s, struct task_set *set, const struct sched_adoption *adoption, int64_t now);
+
 /* Reports the ends of attempts. Ignores statuses of tasks that had ended or whose executor was lost. A map output in
  * such a status is released by map_output_removed, with -1 for shuffle, partition and executor. The driver uses the
  * result of a success in task_accepted.

@@ -61,13 +61,20 @@ static void fix_launch(void *owner, int executor, struct task_set *set, const st
 
         assert_in_range(n, 1, SCHED_MAX_RUN);
         for (int i = 0; i < n; i++) {
-                assert_int_equal(run[i].task_id, f->tasks.len);
-                vec_push(&f->tasks, (struct fix_task){.launch = run[i],
-                                                      .set = set,
-                                                      .executor = executor,
-                                                      .stage = set->stage_id,
-                                                      .stage_attempt = set->attempt,
-                                                      .run = f->runs});
+                const bool is_adopted = run[i].task_id < f->config.first_task_id;
+
+                while (f->tasks.len < (size_t)f->config.first_task_id) /* of earlier drivers */
+                        vec_push(&f->tasks, (struct fix_task){.ended = true});
+                if (!is_adopted) {
+                        assert_int_equal(run[i].task_id, f->tasks.len);
+                        vec_push(&f->tasks, (struct fix_task){0});
+                }
+                f->tasks.data[run[i].task_id] = (struct fix_task){.launch = run[i],
+                                                                  .set = set,
+                                                                  .executor = executor,
+                                                                  .stage = set->stage_id,
+                                                                  .stage_attempt = set->attempt,
+                                                                  .run = f->runs};
         }
         f->runs++;
 }

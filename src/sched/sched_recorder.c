@@ -190,6 +190,22 @@ void sched_recorder_add_executor(struct sched_recorder *r, const struct executor
         sched_recorder_end(r);
 }
 
+void sched_recorder_adopt_run(struct sched_recorder *r, const struct task_set *set,
+                              const struct sched_adoption *adoption, int64_t now)
+{
+        struct buf *b = sched_recorder_begin(r, "adopt_run");
+
+        trace_put_number(b, now);
+        trace_put_number(b, set->stage_id);
+        trace_put_number(b, set->attempt);
+        trace_put_number(b, adoption->executor);
+        trace_put_number(b, adoption->first_id);
+        trace_put_number(b, adoption->takes_core);
+        for (int i = 0; i < adoption->n; i++)
+                trace_put_number(b, adoption->outputs[i]);
+        sched_recorder_end(r);
+}
+
 void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now)
 {
         struct buf *b = sched_recorder_begin(r, "status");

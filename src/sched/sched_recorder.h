@@ -32,6 +32,7 @@
  *      task_progress TASK-ID RECORDS RUN-NS        release_core T TASK-ID
  *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          for each status of the call. After a failure TEXT, after
  *                                                  a failed fetch SHUFFLE MAP E too (SHUFFLE -1: unknown)
+ *      adopt_run T STAGE ATTEMPT E TASK-ID CORE OUTPUT …       a batch of an earlier driver. CORE: it takes one
  *      revive T                                    tick T                         end
  *
  * Queries and their answers, within the call above. Negative answers are omitted.
@@ -139,6 +140,8 @@ struct sched_recorder;
 void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now);
 
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now);
+void sched_recorder_adopt_run(struct sched_recorder *r, const struct task_set *set,
+                              const struct sched_adoption *adoption, int64_t now);
 void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now);
 
 /* Writes a line, formatted by trace_put. */

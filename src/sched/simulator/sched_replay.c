@@ -383,6 +383,28 @@ static void on_status(struct replay *r, struct trace_words *w)
         vec_deinit(&fetches);
 }
 
+static void on_adopt_run(struct replay *r, struct trace_words *w)
+{
+        int32_t outputs[SCHED_MAX_RUN];
+        struct sched_adoption a = {.outputs = outputs};
+        struct task_set *set = NULL;
+        const int64_t now = take_time(r, w);
+        const int stage = take_int(w, 0, MAX_ID), attempt = take_int(w, 0, INT32_MAX);
+
+        a.executor = take_int(w, 0, MAX_ID);
+        a.first_id = trace_take_number(w, 0, INT64_MAX);
+        a.takes_core = trace_take_number(w, 0, 1);
+        while (trace_words_left(w) && !w->bad && a.n < SCHED_MAX_RUN)
+                outputs[a.n++] = take_int(w, 0, INT32_MAX);
+        while (!w->bad && (set = sched_next_task_set(r->s, set)) &&
+               (set->stage_id != stage || set->attempt != attempt))
+                continue;
+        if (set && !w->bad)
+                sched_adopt_run(r->s, set, &a, now);
+        else
+                w->bad = true;
+}
+
 static void sched_replay_on_end(struct replay *r, struct trace_words *w)
 {
         r->ended = true;
@@ -461,6 +483,7 @@ static const struct replay_record {
         void (*call)(struct sched *s, const struct replay_arguments *a);
 } records[] = {
         {"status", on_status},
+        {"adopt_run", on_adopt_run},
         {"revive", .format = "T", .call = call_revive},
         {"tick", .format = "T", .call = call_tick},
         {"submit", on_submit},

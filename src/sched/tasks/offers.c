@@ -20,7 +20,9 @@
 
 /* ---------------------------------------------------------------------------------------------------- launch */
 
-static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int n)
+/* @first_id: of the first task. @takes_core: else the batch has released its core. */
+static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int64_t first_id,
+                                      int n, bool takes_core)
 {
         struct launched_batch *run = ts->spare_runs;
         struct sched_executor *e = executors_at(&ts->executors, executor);
@@ -41,7 +43,8 @@ static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set
                                        .executor = executor,
                                        .n = n,
                                        .left = n,
-                                       .first_id = ts->tasks.next_id,
+                                       .released = !takes_core,
+                                       .first_id = first_id,
                                        .launched = ts->now,
                                        .progress = ts->now,
                                        .shares = shares,
@@ -54,7 +57,8 @@ static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set
         if (set->runs)
                 set->runs->prev_in_set = run;
         set->runs = run;
-        sched_profile_take(set->profile, e, shares);
+        if (takes_core)
+                sched_profile_take(set->profile, e, shares);
         schedulable_running(&set->node, set->pool, 1);
         return run;
 }
@@ -124,19 +128,19 @@ static const struct task_resource *describe_resources(struct task_scheduler *ts,
         return ts->launch_resources;
 }
 
-static void offers_launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n,
-                          enum task_locality locality, bool speculative)
+/* @adopted: the attempts of the tasks in the task table, from @first_id on; NULL: they get their ids here. */
+static void offers_launch_run(struct task_scheduler *ts, struct launched_batch *run, const int32_t *indexes,
+                              struct task_attempt *adopted, enum task_locality locality, bool speculative)
 {
         struct task_launch launches[SCHED_MAX_RUN];
-
-        executors_unqueue(&ts->executors, executor);
-        struct launched_batch *run = run_new(ts, set, executor, n);
+        struct task_set *set = run->set;
         const struct task_resource *resources = describe_resources(ts, run);
+        const int executor = run->executor, n = run->n;
 
         for (int i = 0; i < n; i++) {
                 struct task_slot *slot = &set->slots[indexes[i]];
-                int64_t id;
-                struct task_attempt *a = task_table_add(&ts->tasks, &id);
+                int64_t id = run->first_id + i;
+                struct task_attempt *a = adopted ? &adopted[i] : task_table_add(&ts->tasks, &id);
 
                 *a = (struct task_attempt){.run = run, .index = indexes[i], .number = slot->attempts};
                 launches[i] = (struct task_launch){.task_id = id,
@@ -158,7 +162,57 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
         if (LOG_INFO <= log_threshold)
                 log_launch(ts, set, launches, n, executor);
         ts->ops->launch(ts->ops_owner, executor, set, launches, n);
+}
+
+static void offers_launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n,
+                          enum task_locality locality, bool speculative)
+{
+        executors_unqueue(&ts->executors, executor);
+        struct launched_batch *run = run_new(ts, set, executor, ts->tasks.next_id, n, true);
+
+        offers_launch_run(ts, run, indexes, NULL, locality, speculative);
         executors_queue(&ts->executors, executor);
+}
+
+/* The indexes of the tasks for @outputs. Returns false if one of them does not wait for its first attempt. */
+static bool offers_find_waiting(const struct task_set *set, const int32_t *outputs, int n, int32_t *indexes)
+{
+        for (int i = 0; i < n; i++) {
+                indexes[i] = task_set_index(set, outputs[i]);
+                if (indexes[i] < 0 || !task_set_waits(set, indexes[i]) || set->slots[indexes[i]].attempts > 0)
+                        return false;
+                for (int k = 0; k < i; k++)
+                        if (indexes[k] == indexes[i])
+                                return false;
+        }
+        return true;
+}
+
+bool task_scheduler_adopt(struct task_scheduler *ts, struct task_set *set, const struct sched_adoption *adoption,
+                          int64_t now)
+{
+        int32_t indexes[SCHED_MAX_RUN];
+        const int executor = adoption->executor, n = adoption->n;
+
+        ts->now = now;
+        if (set->zombie || !set->pool || set->barrier || set->stage->indeterminate || n < 1 || n > SCHED_MAX_RUN ||
+            set->profile->n_needs > 0 || !executors_alive(&ts->executors, executor))
+                return false;
+        struct sched_executor *e = executors_at(&ts->executors, executor);
+
+        if (e->lent || !sched_profile_runs_on(set->profile, e) ||
+            (adoption->takes_core && !sched_profile_fits(set->profile, e)) ||
+            !offers_find_waiting(set, adoption->outputs, n, indexes))
+                return false;
+        struct task_attempt *attempts = task_table_adopt(&ts->tasks, adoption->first_id, n);
+
+        if (!attempts)
+                return false;
+        executors_unqueue(&ts->executors, executor);
+        offers_launch_run(ts, run_new(ts, set, executor, adoption->first_id, n, adoption->takes_core), indexes, attempts,
+                          LOCALITY_PROCESS_LOCAL, false);
+        executors_queue(&ts->executors, executor);
+        return true;
 }
 
 /* ------------------------------------------------------------------------------- tasks for an executor */

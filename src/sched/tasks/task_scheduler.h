@@ -90,6 +90,8 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id);
 void task_scheduler_release_core(struct task_scheduler *ts, int64_t task_id, int64_t now);
 bool task_scheduler_kill(struct task_scheduler *ts, int64_t task_id, bool interrupt, const char *reason);
 bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now);
+bool task_scheduler_adopt(struct task_scheduler *ts, struct task_set *set, const struct sched_adoption *adoption,
+                          int64_t now);
 void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
 void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
 bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info);
