@@ -120,6 +120,10 @@ class Adopted(Run):
         """The partitions that were computed, "PHASE.PARTITION", each once."""
         return {line.rsplit(".", 1)[0] for line in self.ran()[since:]}
 
+    def rows(self, task):
+        """How many rows the runs of a task, "PHASE.PARTITION", have computed."""
+        return sum(line.rsplit(".", 1)[0] == task for line in self.ran())
+
     def processes_of_tasks(self, since=0):
         return {int(line.rsplit(".", 1)[1]) for line in self.ran()[since:]}
 
@@ -199,6 +203,8 @@ def test_executors_outlive_their_driver(run, phase, job, maps):
     app.check(1)
     later = {f"{p}.{i}" for p in range(phase + 1, 4) for i in range(PARTITIONS)}
     assert app.computed(before) <= {f"{phase}.3"} | later, app.ran()[before:]
+    assert app.rows(f"{phase}.3") == app.rows("1.3")  # the task that ran when its driver died has not begun again
+    assert "1 tasks that an earlier driver launched are adopted, 0 are not needed" in app.log(1)
     assert app.processes_of_tasks(before) <= executors
     wait_until(lambda: not [pid for pid in executors if os.path.exists(f"/proc/{pid}")], "the end of the executors", 30)
     assert not name or not os.listdir(app.folder / "local"), os.listdir(app.folder / "local")
@@ -223,6 +229,7 @@ def test_executors_keep_what_is_outside_or_encrypted(run, tmp_path, name):
     app.check(2)
     assert app.computed(before) <= {"2.3", *(f"3.{i}" for i in range(PARTITIONS))}, app.ran()[before:]
     assert app.processes_of_tasks(before) <= executors
+    assert app.rows("2.3") == app.rows("1.3")
     assert "stored" not in name or "7 of 7 map outputs of earlier drivers are in" in app.log(2)
 
 
@@ -286,6 +293,24 @@ def test_a_task_that_asks_to_commit_without_a_driver_is_held(run):
     assert app.resume().wait(timeout=120) == 0, app.log(1)
     app.check(1)
     assert app.computed(before) == {"3.3"}
+    assert app.rows("3.3") == app.rows("1.3")
+    assert app.processes_of_tasks(before) <= executors
+
+
+@pytest.mark.parametrize("settings, adopted", [((), True), (["spark.driver.maxResultSize=1k"], False)])
+def test_the_outcome_of_a_task_that_ended_without_a_driver_is_held(run, settings, adopted):
+    """Its outcome counts, unless it is larger than a share of spark.driver.maxResultSize: then the task runs again."""
+    app = run(2, settings)
+    app.start()
+    app.wait_at_gate(2, 1, True)
+    executors = set(app.executors())
+    before = app.kill()
+    app.open_gate()
+    wait_until(lambda: app.rows("2.3") == app.rows("1.3"), "the end of the task", 60)
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.computed(before) == {"2.3", *(f"3.{i}" for i in range(PARTITIONS))}
+    assert app.rows("2.3") == app.rows("1.3") * (1 if adopted else 2)
     assert app.processes_of_tasks(before) <= executors
 
 
@@ -317,6 +342,7 @@ def test_what_differs_is_not_taken_from_executors(run):
     lines = (app.folder / "input").read_text().splitlines()
     (app.folder / "input").write_text("".join(line + "y\n" for line in lines))
     resumed = app.resume()
+    wait_until(lambda: "0 tasks that an earlier driver launched are adopted, 1 are not needed" in app.log(1), "the end of the task", 60)
     app.open_gate()
     assert resumed.wait(timeout=120) == 0, app.log(1)
     assert "nothing of earlier drivers is used" in app.log(1)

@@ -157,6 +157,7 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         const struct job *job = id >= 0 ? sched_job(r->sched, id) : NULL;
         if (job && !job->ended && wait->resume_status)
                 sched_cancel_job(r->sched, id, NULL, now_ns());
+        resume_job_launched(r->sc->resume, &wait->resume, job, r);
         if (id >= 0)
                 return;
         resume_job_ended(r->sc->resume, &wait->resume, false);

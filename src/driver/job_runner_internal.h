@@ -110,6 +110,7 @@ struct job_runner {
         struct starvation starvation;
         struct string_list cancelled_groups; /* whose later jobs are refused, oldest first */
         int max_cancelled_groups;
+        const struct held_batch *adopting; /* the batch of an earlier driver that is being adopted, or NULL */
         VEC(struct job_waiter *) held; /* until the executors of an earlier driver are back */
 
         pthread_t thread;

@@ -75,6 +75,9 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
         /* The first job that needs a shared map stage, as in Spark. */
         const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
         work->job_id = job ? job->id : -1;
+        if (job && r->sc->resume)
+                work->journal_job =
+                        resume_job_number(&((struct job_waiter *)job->user)->resume, &work->journal_signature);
         if (job)
                 strmap_merge(&work->properties, &job->properties);
 
@@ -135,6 +138,9 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
         run->crash_suspect = launches[0].crash_suspect; /* such a task runs alone */
         run->locality = launches[0].locality;
         run->speculative = launches[0].speculative;
+        run->held = r->adopting != NULL;
+        if (run->held)
+                run->slot = r->adopting->slot;
         for (int i = 0; i < launches[0].n_resources; i++)
                 task_resources_put(&run->resources, launches[0].resources[i].name, launches[0].resources[i].addresses,
                                    (size_t)launches[0].resources[i].n);

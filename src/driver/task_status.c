@@ -163,6 +163,8 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 struct slot_task *t = &run->tasks[i];
                 struct task_status *s = &statuses[i];
                 task_status_check_place(r, run, t);
+                if (run->held && t->state == TASK_FETCH_FAILED)
+                        t->state = TASK_KILLED; /* it has the places of an earlier driver */
                 *s = (struct task_status){.task_id = t->info.id,
                                           .run_ns = t->run_ns,
                                           .records = t->counters.input_records + t->counters.shuffle_read_records};
@@ -318,19 +320,20 @@ bool job_runner_wants_result(struct job_runner *r, int64_t task_id, int64_t byte
         return sched_result_is_needed(r->sched, task_id) && sched_result_fits(r->sched, task_id, bytes, now_ns());
 }
 
-static bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id,
-                                  struct task_attempt_info *info)
+/* The task of an earlier driver knows the stage by another number. */
+static bool job_runner_may_commit(struct job_runner *r, int partition, int64_t task_id, struct task_attempt_info *info)
 {
         return sched_task(r->sched, task_id, info) && info->partition == partition &&
                !((info->set->barrier || info->set->stage->indeterminate) && info->set->zombie) &&
-               commit_coordinator_may_commit(r->commits, stage_id, stage_attempt, partition, info->attempt);
+               commit_coordinator_may_commit(r->commits, info->set->stage_id, info->set->attempt, partition,
+                                             info->attempt);
 }
 
-void job_runner_commit_request(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id,
+void job_runner_commit_request(struct job_runner *r, int partition, int64_t task_id,
                                const struct commit_requester *asker)
 {
         struct task_attempt_info info;
-        const bool may = job_runner_may_commit(r, stage_id, stage_attempt, partition, task_id, &info);
+        const bool may = job_runner_may_commit(r, partition, task_id, &info);
         const struct job *job = may ? info.set->stage->job : NULL;
         const struct job_waiter *wait = job ? job->user : NULL;
         if (wait && resume_put_commit(r->sc->resume, &wait->resume, partition, task_id,
@@ -370,6 +373,11 @@ bool job_runner_output_moved(struct job_runner *r, int shuffle, int map_partitio
 void job_runner_executor_disabled(struct job_runner *r, int executor)
 {
         sched_disable_executor(r->sched, executor);
+}
+
+void job_runner_executor_enabled(struct job_runner *r, int executor)
+{
+        sched_enable_executor(r->sched, executor);
 }
 
 void job_runner_executor_killed(struct job_runner *r, int executor)

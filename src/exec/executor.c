@@ -189,26 +189,31 @@ static int ask_may_commit(void *owner, int stage, int stage_attempt, int partiti
         question.stage_attempt = stage_attempt;
         question.partition = partition;
         question.task_id = task_id;
-        const uint32_t drivers = executor_drivers(x);
-        int r = driver_client_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len,
-                                  &error);
-        if (r == -ENOTCONN && drivers) { /* without a driver, the task is held: another one runs it again */
-                error_deinit(&error);
-                executor_await_driver(x, drivers);
-                return FST_OUTPUT_E_DENIED;
+        uint32_t driver;
+        for (;;) {
+                if (!executor_await_adoption(x, task_id, &driver))
+                        return FST_OUTPUT_E_DENIED;
+                int r = driver_client_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body,
+                                          &len, &error);
+                if (r == -ENOTCONN && driver) { /* the driver is lost: ask the one that adopts the task */
+                        error_deinit(&error);
+                        executor_await_loss(x, driver);
+                        continue;
+                }
+                if (r) {
+                        log_error("OutputCommitCoordinator",
+                                  "cannot ask the driver whether task %" PRId64 " may commit: %s", task_id,
+                                  error_message(&error));
+                        error_deinit(&error);
+                        return r;
+                }
+                Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(&wire_guarded, len, body);
+                free(steal(body));
+                r = !reply ? -EBADMSG : reply->may ? 0 : FST_OUTPUT_E_DENIED;
+                firesteel__may_commit_reply__free_unpacked(reply, NULL);
+                if (executor_driver_number(x) == driver) /* else it is that of a driver that was stuck */
+                        return r;
         }
-        if (r) {
-                log_error("OutputCommitCoordinator", "cannot ask the driver whether task %" PRId64 " may commit: %s",
-                          task_id, error_message(&error));
-                error_deinit(&error);
-                return r;
-        }
-        Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(&wire_guarded, len, body);
-        bool may = reply && reply->may && executor_drivers(x) == drivers; /* not of a driver that was stuck */
-        r = !reply ? -EBADMSG : may ? 0 : FST_OUTPUT_E_DENIED;
-        firesteel__may_commit_reply__free_unpacked(reply, NULL);
-        free(body);
-        return r;
 }
 
 /* Waits as long as the driver does: the driver has the timeout of a barrier. */
@@ -735,6 +740,8 @@ static void executor_stop(struct executor *x)
         security_free(x->security);
         uv_loop_close(&x->loop);
         conf_deinit(&x->conf);
+        held_runs_deinit(&x->held);
+        pthread_cond_destroy(&x->adopted);
         pthread_mutex_destroy(&x->lock);
         log_set_context(NULL, -1, -1);
         free(x->app_id);
@@ -762,6 +769,7 @@ int executor_run(const struct executor_options *options)
                 log_warn("Executor", "tasks that may crash cannot run in processes of their own: %s",
                          error_message(&x.no_zygote));
         pthread_mutex_init(&x.lock, NULL);
+        pthread_cond_init(&x.adopted, NULL);
         conf_init(&x.conf);
         strmap_merge(&x.conf.set, &options->conf->set);
         uv_loop_init(&x.loop);

@@ -35,9 +35,15 @@ static void executor_endpoint_launch_tasks(struct executor *x, struct rpc_messag
         }
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
+                if (launch->runs[i]->held && executor_adopt_run(x, launch->runs[i]->first_task_id))
+                        continue;
                 struct task_batch *run = executor_batch_new(x);
                 if (task_batch_read_launch(launch->runs[i], x->n_slots, run, &error) == 0) {
-                        if (!executor_gate_holds(x, run))
+                        run->driver = executor_driver_number(x);
+                        run->abandoned = false;
+                        if (launch->runs[i]->held)
+                                executor_batch_missing(x, run);
+                        else if (!executor_gate_holds(x, run))
                                 executor_stages_run(x->stages, run);
                         continue;
                 }
@@ -56,8 +62,9 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
         Firesteel__StageHeader *header = firesteel__stage_header__unpack(&wire_guarded, m->len, m->body);
         if (header) {
                 size_t len = m->attachment_len;
-                executor_stages_add(x->stages, header->stage_id, header->stage_attempt, rpc_message_take_attachment(m),
-                                    len);
+                executor_stages_add(x->stages, header->stage_id, header->stage_attempt,
+                                    (struct stage_journal){header->job, header->signature},
+                                    rpc_message_take_attachment(m), len);
         }
         firesteel__stage_header__free_unpacked(header, NULL);
 }
@@ -89,6 +96,8 @@ static void remove_unneeded(struct executor *x, struct rpc_message *m)
                 return;
         for (size_t i = 0; i < remove->n_stages; i++)
                 executor_stages_remove(x->stages, remove->stages[i]->stage_id, remove->stages[i]->stage_attempt);
+        for (size_t i = 0; i < remove->n_held_runs; i++)
+                executor_abandon_run(x, remove->held_runs[i]);
         executor_transfer_remove(x->data, remove);
         firesteel__remove__free_unpacked(remove, NULL);
         rpc_reply(m, FIRESTEEL__CONTROL_TYPE__REMOVE, NULL, 0, NULL);

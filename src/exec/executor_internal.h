@@ -9,6 +9,7 @@
 #include "exec/exec_env.h"
 #include "exec/executor.h"
 #include "exec/lost_executors.h"
+#include "exec/resume/held_runs.h"
 #include "exec/slot.h"
 #include "exec/task_gate.h"
 #include "rpc/rpc.h"
@@ -80,6 +81,11 @@ struct executor {
         int storing;                 /* batches that gave their core back: at most n_slots - cores */
         struct task_batch *spare;
         struct buf outbox;    /* StatusUpdate */
+        struct held_runs held;  /* ended, while no driver wanted them */
+        uint32_t driver_number; /* of the current driver; 0: there will be no next one */
+        bool holding;           /* there is no driver */
+        bool over;              /* there will be none: the executor ends */
+        pthread_cond_t adopted; /* a run was adopted or abandoned, or one of the three above has changed */
         VEC(int64_t) through; /* killed tasks that have ended */
         VEC(struct gate_end) gate_ends; /* tasks to report to the gate after the outbox */
 
@@ -123,21 +129,67 @@ bool executor_driver_lost(struct executor *x, const char *why);
 /* A heartbeat is sent, or was answered. */
 void executor_resume_heartbeat(struct executor *x, bool answered);
 
-/*
- * How many drivers it has had. And waits, without a driver, until there is another one than that many, or the executor
- * ends. Any thread but the loop's.
- */
-uint32_t executor_drivers(struct executor *x);
-void executor_await_driver(struct executor *x, uint32_t drivers);
-
 /* The executor ends. And after the loop has ended. */
 void executor_resume_stop(struct executor *x);
 void executor_resume_free(struct executor *x);
+
+/* ------------------------------------------------------------------------------- resume/executor_held_runs.c */
+
+/* The number of the current driver among those of this executor, from 1; 0: it does not outlive its driver. Any thread. */
+uint32_t executor_driver_number(struct executor *x);
+
+/* The driver is lost, or left for another one: outcomes are held. And the executor has registered with the next one. */
+void executor_begin_holding(struct executor *x, bool leaves);
+void executor_end_holding(struct executor *x);
+
+/* True if the next driver may adopt the batch. Any thread. */
+bool executor_may_hold(const struct executor *x, const struct task_batch *run);
+
+/* Returns true if no driver wants the outcome of @run now: it must be held, or, if it is abandoned, dropped. With the
+ * lock. */
+bool executor_holds(const struct executor *x, const struct task_batch *run);
+
+/* Holds @status, the outcome of @run, or drops it. With the lock. Returns whether the loop must be woken. */
+bool executor_hold_outcome(struct executor *x, const struct task_batch *run, struct buf *status);
+
+/* Fails of a batch without a driver do not count. On the slot's thread. */
+void executor_excuse_failures(struct task_batch *run);
+
+/*
+ * The driver adopts the run that begins with @first_id: it is its own from now on, and if it has ended its outcome is
+ * sent. Returns false if there is no such run. And the driver does not want it.
+ */
+bool executor_adopt_run(struct executor *x, int64_t first_id);
+void executor_abandon_run(struct executor *x, int64_t first_id);
+
+/* Kills the tasks that no driver may adopt. Returns false while some of them run. */
+bool executor_kill_unheld_tasks(struct executor *x);
+
+/* Adds the held runs to a registration. */
+void executor_list_held_runs(struct executor *x, struct Firesteel__Holdings *holdings);
+
+/* True if the task is one of a run that the executor lists so. */
+bool executor_holds_task(struct executor *x, int64_t task_id);
+
+/*
+ * Waits until the driver has launched or adopted the task's run. Returns false if the task must end, else the driver's
+ * number in *@driver. Not on the loop's thread.
+ */
+bool executor_await_adoption(struct executor *x, int64_t task_id, uint32_t *driver);
+
+/* The connection to the driver with this number has ended: waits until the executor has noticed it. As above. */
+void executor_await_loss(struct executor *x, uint32_t driver);
+
+/* The executor ends: nobody waits any more. */
+void executor_stop_holding(struct executor *x);
 
 /* -------------------------------------------------------------------------------------------- executor_runs.c */
 
 /* Returns an empty batch for executor_stages_run. */
 struct task_batch *executor_batch_new(struct executor *x);
+
+/* The driver adopts a run whose outcome was dropped: reports that its tasks were killed. */
+void executor_batch_missing(struct executor *x, struct task_batch *run);
 
 /* As executor_stages_options.ready, and as slot_done_fn (on the slot's thread), with the executor as owner. */
 void executor_batch_ready(void *executor, struct task_batch *run, const char *why);

@@ -1,9 +1,8 @@
 /*
- * An executor whose driver has died: finishes its tasks, keeps its map outputs and cached blocks, holds tasks that ask to
- * commit, and registers with the next driver (exec/resume/driver_wait.h decides).
+ * An executor whose driver has died: keeps its map outputs, cached blocks and running tasks (resume/executor_held_runs.c),
+ * and registers with the next driver (exec/resume/driver_wait.h decides).
  *
- * It registers when none of its tasks runs: when a later driver is found, tasks that still run are killed. The next
- * driver knows what the dead one journaled, so outcomes that were not sent are dropped, and those tasks run again.
+ * When a later driver is found, tasks that it cannot adopt are killed, and the executor registers when they have ended.
  */
 #include "exec/executor_internal.h"
 
@@ -31,6 +30,7 @@
 #define SILENCE_MS 2000              /* without a reply to a heartbeat: the driver may be stuck */
 #define IDLE_INTERVAL_MS 10          /* between looks whether the killed tasks have ended */
 #define KILL_TIMEOUT_MS 10000        /* for killed tasks to end */
+#define HELD_SHARE 16 /* an executor holds so large a part of spark.driver.maxResultSize without a driver */
 
 struct executor_resume {
         struct executor *x;
@@ -49,11 +49,6 @@ struct executor_resume {
         bool killing; /* its tasks must end before it registers */
         int64_t kill_since;
         Firesteel__AppConfig *config; /* of the called driver */
-
-        pthread_mutex_t lock; /* protects the fields below */
-        pthread_cond_t changed;
-        uint32_t drivers; /* that it has found: the first, and later ones */
-        bool over;
 };
 
 /* Owner of the requests of one call: a later call makes its answers void. */
@@ -84,7 +79,10 @@ int executor_resume_new(struct executor *x, const char *application, int epoch, 
 {
         const char *directory = conf_get_raw(&x->conf, "spark.firesteel.resume.dir");
         int64_t timeout_ms;
+        int64_t max_result_size = 0;
         int status = conf_get_ms(&x->conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
+        if (status == 0)
+                status = conf_get_bytes(&x->conf, "spark.driver.maxResultSize", &max_result_size, error);
         if (status || !*application || !directory || !timeout_ms || epoch < 1)
                 return status;
         struct executor_resume *r = x->resume = new0(struct executor_resume);
@@ -92,9 +90,8 @@ int executor_resume_new(struct executor *x, const char *application, int epoch, 
         r->application = mem_strdup(application);
         r->url = mem_strdup(x->options->driver_url);
         r->search = driver_search_new(&x->loop, directory, application, executor_resume_on_looked, r);
-        r->drivers = 1;
-        pthread_mutex_init(&r->lock, NULL);
-        pthread_cond_init(&r->changed, NULL);
+        x->driver_number = 1;
+        x->held.limit = (size_t)MAX(max_result_size, INT64_C(0)) / HELD_SHARE;
         uv_timer_init(&x->loop, &r->timer);
         r->timer.data = r;
         const int64_t interval =
@@ -148,6 +145,7 @@ static void executor_resume_take_driver(struct executor_resume *r, struct rpc_pe
         executor_take_tokens(x, r->config->delegation_tokens.data, r->config->delegation_tokens.len);
         x->missed_heartbeats = 0;
         r->asked = 0;
+        executor_end_holding(x);
         __atomic_store_n(&x->epoch, r->wait.epoch, __ATOMIC_RELAXED);
 }
 
@@ -237,6 +235,8 @@ static void executor_resume_put_outputs(struct executor *x, Firesteel__Holdings 
         Firesteel__HeldOutputs *last = NULL;
         holdings->outputs = new_array(Firesteel__HeldOutputs *, n);
         for (size_t i = 0; i < n; i++) {
+                if (executor_holds_task(x, ids[i].task_id)) /* it comes with its run */
+                        continue;
                 if (!last || last->shuffle != ids[i].shuffle_id) {
                         last = mem_alloc(sizeof(*last));
                         firesteel__held_outputs__init(last);
@@ -263,6 +263,7 @@ static Firesteel__Holdings *executor_resume_holdings(struct executor_resume *r)
         holdings->io_encryption_key.len = r->x->io_secret.len;
         if (r->x->io_secret.len)
                 memcpy(holdings->io_encryption_key.data, r->x->io_secret.data, r->x->io_secret.len);
+        executor_list_held_runs(r->x, holdings);
         executor_resume_put_outputs(r->x, holdings);
         executor_resume_put_blocks(r->x, holdings);
         return holdings;
@@ -291,9 +292,10 @@ static void executor_resume_register(struct executor_resume *r)
                 executor_resume_failed(r, error_message(&error));
 }
 
-static bool executor_resume_is_idle(struct executor *x)
+/* Kills what the next driver cannot adopt. Returns false while some of it runs, or tasks wait for their stage. */
+static bool executor_resume_has_killed(struct executor *x)
 {
-        return executor_is_idle(x) && !executor_stages_waits(x->stages);
+        return executor_kill_unheld_tasks(x) && !executor_stages_waits(x->stages);
 }
 
 static const char *executor_resume_property(const Firesteel__AppConfig *config, const char *key)
@@ -316,22 +318,16 @@ static const char *executor_resume_find_other_place(const struct executor_resume
         return NULL;
 }
 
-/* A driver that is stuck has its connection still: tasks may wait for it. Held ones go on, and are denied. */
-static void executor_resume_kill_tasks(struct executor_resume *r)
+/* A driver that is stuck has its connection still: tasks may wait for it. */
+static void executor_resume_leave_driver(struct executor_resume *r)
 {
         struct rpc_peer *former = steal(r->x->peer);
         r->killing = true;
         r->kill_since = now_ns();
+        executor_begin_holding(r->x, true);
         if (former && rpc_peer_connected(former))
                 rpc_peer_close(former, "another driver has taken over the application");
         rpc_peer_unref(former);
-        pthread_mutex_lock(&r->lock);
-        r->drivers++;
-        pthread_cond_broadcast(&r->changed);
-        pthread_mutex_unlock(&r->lock);
-        if (!executor_resume_is_idle(r->x))
-                log_info(LOG, "Killing the tasks of the former driver: the next one does not wait for them");
-        executor_kill_all_tasks(r->x);
 }
 
 static void executor_resume_on_config(void *owner, struct rpc_answer *answer)
@@ -355,7 +351,7 @@ static void executor_resume_on_config(void *owner, struct rpc_answer *answer)
                 executor_resume_drop_call(r);
                 driver_wait_refused(&r->wait, r->call);
         } else {
-                executor_resume_kill_tasks(r);
+                executor_resume_leave_driver(r);
         }
         executor_resume_tick(r);
 }
@@ -392,7 +388,7 @@ static int64_t executor_resume_check_tasks(struct executor_resume *r, int64_t no
 {
         if (!r->killing)
                 return INT64_MAX;
-        if (executor_resume_is_idle(r->x)) {
+        if (executor_resume_has_killed(r->x)) {
                 executor_resume_register(r);
                 return INT64_MAX;
         }
@@ -401,7 +397,6 @@ static int64_t executor_resume_check_tasks(struct executor_resume *r, int64_t no
                 executor_end(r->x, EXECUTOR_EXIT_FAILED);
                 return INT64_MAX;
         }
-        executor_kill_all_tasks(r->x);
         return now + IDLE_INTERVAL_MS * INT64_C(1000000);
 }
 
@@ -445,6 +440,7 @@ bool executor_driver_lost(struct executor *x, const char *why)
         log_warn(LOG, "The driver at %s is lost: %s. Looking for the next one, for %" PRId64 " s", r->url, why,
                  r->wait.timeout / 1000000000);
         r->asked = 0;
+        executor_begin_holding(x, false);
         executor_resume_tick(r);
         return true;
 }
@@ -460,28 +456,6 @@ void executor_resume_heartbeat(struct executor *x, bool answered)
         executor_resume_tick(r);
 }
 
-uint32_t executor_drivers(struct executor *x)
-{
-        struct executor_resume *r = x->resume;
-        if (!r)
-                return 0;
-        pthread_mutex_lock(&r->lock);
-        uint32_t drivers = r->drivers;
-        pthread_mutex_unlock(&r->lock);
-        return drivers;
-}
-
-void executor_await_driver(struct executor *x, uint32_t drivers)
-{
-        struct executor_resume *r = x->resume;
-        if (!r)
-                return;
-        pthread_mutex_lock(&r->lock);
-        while (!r->over && r->drivers == drivers)
-                pthread_cond_wait(&r->changed, &r->lock);
-        pthread_mutex_unlock(&r->lock);
-}
-
 void executor_resume_stop(struct executor *x)
 {
         struct executor_resume *r = x->resume;
@@ -490,10 +464,7 @@ void executor_resume_stop(struct executor *x)
         driver_search_stop(r->search);
         uv_timer_stop(&r->timer);
         executor_resume_drop_call(r);
-        pthread_mutex_lock(&r->lock);
-        r->over = true;
-        pthread_cond_broadcast(&r->changed);
-        pthread_mutex_unlock(&r->lock);
+        executor_stop_holding(x);
 }
 
 void executor_resume_free(struct executor *x)
@@ -505,8 +476,6 @@ void executor_resume_free(struct executor *x)
         for (size_t i = 0; i < r->calls.len; i++)
                 free(r->calls.data[i]);
         vec_deinit(&r->calls);
-        pthread_mutex_destroy(&r->lock);
-        pthread_cond_destroy(&r->changed);
         free(r->application);
         free(r->url);
         free(r->found);

@@ -152,8 +152,14 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
         bool outside = work && work->shuffled && executor_transfer_publishes(x->data);
+        pthread_mutex_lock(&x->lock);
+        const bool held = executor_holds(x, run);
+        pthread_mutex_unlock(&x->lock);
+        if (held)
+                executor_excuse_failures(run);
         if (outside) {
-                release_core(x, run);
+                if (!held)
+                        release_core(x, run);
                 publish_outputs(x, run, work->shuffled->shuffle.id);
         }
         for (int i = 0; i < run->n && work && work->shuffled && !outside; i++) {
@@ -164,9 +170,8 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         enum task_gate_end how = gate_end_of(run);
         task_resources_deinit(&run->resources);
         task_batch_append_status(run, work ? work->action : NULL, &options, &status);
-        stage_context_unref(steal(run->work));
         pthread_mutex_lock(&x->lock);
-        bool wake = append_to_outbox(x, &status);
+        bool wake = executor_holds(x, run) ? executor_hold_outcome(x, run, &status) : append_to_outbox(x, &status);
         x->storing -= run->computed;
         run->computed = false;
         /* Under the same lock as the removal: a task that was killed while it was reported has ended, too. */
@@ -177,9 +182,11 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                 vec_push(&x->gate_ends, ((struct gate_end){run->tasks[0].info.id, how}));
         if (x->running[run->slot] == run)
                 x->running[run->slot] = NULL;
+        run->work = NULL;
         run->next = x->spare;
         x->spare = run;
         pthread_mutex_unlock(&x->lock);
+        stage_context_unref(work);
         if (wake)
                 uv_async_send(&x->wake);
 }
@@ -266,6 +273,16 @@ static void fail_batch(struct executor *x, struct task_batch *run, const char *w
                 run->tasks[i].state = TASK_FAILED;
                 run->tasks[i].status = -EIO;
                 run->tasks[i].message = mem_strdup(why);
+                run->tasks[i].start_ms = run->tasks[i].finish_ms = (int64_t)time(NULL) * 1000;
+        }
+        report_outcomes(x, run);
+}
+
+void executor_batch_missing(struct executor *x, struct task_batch *run)
+{
+        for (int i = 0; i < run->n; i++) {
+                run->tasks[i].state = TASK_KILLED;
+                run->tasks[i].message = mem_strdup("its outcome was dropped while there was no driver");
                 run->tasks[i].start_ms = run->tasks[i].finish_ms = (int64_t)time(NULL) * 1000;
         }
         report_outcomes(x, run);

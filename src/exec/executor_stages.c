@@ -14,6 +14,7 @@ struct stage_entry {
         struct stage_entry *next;
         struct executor_stages *stages;
         int id, attempt;
+        struct stage_journal journal;
         enum received_stage_state state;
         bool removed; /* removed while it was loading */
         void *data;   /* freed when it is decoded */
@@ -61,6 +62,8 @@ static void executor_stages_decode(struct stage_entry *e)
                 log_error("Executor", "stage %d.%d cannot be run: %s", e->id, e->attempt, error_message(&e->error));
                 return;
         }
+        e->work->journal_job = e->journal.job;
+        e->work->journal_signature = e->journal.signature;
         struct shuffle_reader_env *inputs = &e->work->inputs;
         inputs->lost = lost_executors_has;
         inputs->lost_owner = o->lost;
@@ -122,7 +125,8 @@ struct executor_stages *executor_stages_new(const struct executor_stages_options
         return s;
 }
 
-void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, void *data, size_t len)
+void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, struct stage_journal journal,
+                         void *data, size_t len)
 {
         if (*executor_stages_find(s, stage_id, attempt)) {
                 free(data);
@@ -132,6 +136,7 @@ void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, v
         e->stages = s;
         e->id = stage_id;
         e->attempt = attempt;
+        e->journal = journal;
         e->data = data;
         e->len = len;
         e->last = &e->waiting;

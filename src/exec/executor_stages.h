@@ -34,8 +34,14 @@ struct executor_stages_options {
 /* Never NULL. @options is copied. */
 struct executor_stages *executor_stages_new(const struct executor_stages_options *options);
 
+/* Identifies the job of a stage in the driver's journal, as stage_context. */
+struct stage_journal {
+        uint64_t job, signature;
+};
+
 /* Adds the encoded stage @data and takes its memory (malloc). A stage that exists already stays. */
-void executor_stages_add(struct executor_stages *stages, int stage_id, int attempt, void *data, size_t len);
+void executor_stages_add(struct executor_stages *stages, int stage_id, int attempt, struct stage_journal journal,
+                         void *data, size_t len);
 
 /* Calls `ready` for @run, now or later. */
 void executor_stages_run(struct executor_stages *stages, struct task_batch *run);

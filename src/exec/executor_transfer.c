@@ -478,6 +478,12 @@ int executor_transfer_keep_result(struct executor_transfer *d, int64_t task_id, 
         return block_manager_keep_result(d->blocks, task_id, bytes, len, error);
 }
 
+void executor_transfer_remove_output(struct executor_transfer *d, int shuffle, int map_partition, int64_t task_id)
+{
+        shuffle_store_remove(d->env->shuffles, shuffle, map_partition, task_id);
+        external_shuffle_outputs_remove(d->kept, shuffle, map_partition, task_id);
+}
+
 void executor_transfer_remove(struct executor_transfer *d, const struct Firesteel__Remove *remove)
 {
         for (size_t i = 0; i < remove->n_shuffles; i++) {
@@ -488,8 +494,7 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
         }
         for (size_t i = 0; i < remove->n_outputs; i++) {
                 const Firesteel__MapOutput *o = remove->outputs[i];
-                shuffle_store_remove(d->env->shuffles, o->shuffle, o->map_partition, o->task_id);
-                external_shuffle_outputs_remove(d->kept, o->shuffle, o->map_partition, o->task_id);
+                executor_transfer_remove_output(d, o->shuffle, o->map_partition, o->task_id);
         }
         for (size_t i = 0; i < remove->n_rdds; i++)
                 block_store_remove_rdd(d->env->blocks, remove->rdds[i]);

@@ -127,5 +127,8 @@ void executor_transfer_keep_copy(struct executor_transfer *data, int shuffle, co
 int executor_transfer_put_output(struct executor_transfer *data, int shuffle, int map_partition, int64_t task_id,
                                  struct shuffle_output *output, struct fst_error *error);
 
-/* Removes everything that Remove names except stages. On the loop's thread. */
+/* Removes one map output. On the loop's thread. */
+void executor_transfer_remove_output(struct executor_transfer *data, int shuffle, int map_partition, int64_t task_id);
+
+/* Removes everything that Remove names except stages and held runs. On the loop's thread. */
 void executor_transfer_remove(struct executor_transfer *data, const struct Firesteel__Remove *remove);

@@ -51,6 +51,9 @@ struct task_batch {
         bool crash_suspect; /* may crash: runs in a task process if possible, even if the slot is a thread */
         uint8_t locality;   /* enum task_locality; used by the driver only */
         bool speculative;   /* used by the driver only */
+        bool held;          /* an earlier driver launched it (exec/resume/held_runs.h); used by the driver only */
+        bool abandoned;     /* no driver wants its outcome; used by executors only */
+        uint32_t driver;    /* the number of the driver that launched or adopted it; used by executors only */
         int n;
         struct task_resources resources; /* for the tasks; owned by the batch's owner */
         void *user;

@@ -7,17 +7,21 @@
  */
 #include "driver/backend/cluster_backend_internal.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/context.h"
+#include "exec/task/task_batch_wire.h"
 #include "rpc/wire_memory.h"
 #include "shuffle/remote_shuffle.h"
+#include "store/block_name.h"
 
 #include <string.h>
 
 #define LOG "CoarseGrainedSchedulerBackend"
+#define CLAIM_TIMEOUT_MS 5000 /* until other jobs have adopted batches, once tasks wait for their cores */
 
 static struct cluster_backend *adoption_backend(struct scheduler_backend *backend)
 {
@@ -174,7 +178,138 @@ static void adoption_take_outputs(struct cluster_backend *b, int executor, const
                                               held->task_ids[i]);
 }
 
-void cluster_adoption_registered(struct cluster_backend *b, const struct remote_executor *x,
+void cluster_adoption_ended(struct cluster_backend *b, const char *id)
+{
+        int at = adoption_find(&b->adoption, id);
+        if (at < 0)
+                return;
+        adoption_settle(b, at);
+        job_runner_earlier_executor_lost(b->runner, id);
+}
+
+/* ---------------------------------------------------------------------------------------------- running tasks */
+
+/*
+ * An executor that runs batches which nobody has adopted gets no tasks: their cores are taken, and the blocks that they
+ * cache are of the earlier driver. Then the last of them has ended or was adopted.
+ */
+static void adoption_enable(struct cluster_backend *b, struct remote_executor *x)
+{
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        if (x->held.len)
+                return;
+        removal.rdds = x->stale_rdds.data;
+        removal.n_rdds = x->stale_rdds.len;
+        if (removal.n_rdds && x->state == EXECUTOR_ALIVE)
+                cluster_append_removal(b, x, &removal);
+        x->stale_rdds.len = 0;
+        if (x->state == EXECUTOR_ALIVE && !x->killed && !x->decommissioned)
+                job_runner_executor_enabled(b->runner, x->index);
+}
+
+/* Returns false if the batch is not one of those. */
+static bool adoption_forget_running(struct remote_executor *x, int64_t first_id)
+{
+        for (size_t i = 0; i < x->held.len; i++)
+                if (x->held.data[i] == first_id) {
+                        x->held.data[i] = x->held.data[--x->held.len];
+                        return true;
+                }
+        return false;
+}
+
+static void adoption_abandon(struct cluster_backend *b, struct remote_executor *x, int64_t first_id)
+{
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.n_held_runs = 1;
+        removal.held_runs = &first_id;
+        if (x->state == EXECUTOR_ALIVE && !b->stopping)
+                cluster_append_removal(b, x, &removal);
+}
+
+static void adoption_take_run(struct cluster_backend *b, struct remote_executor *x, const Firesteel__HeldRun *run)
+{
+        const struct held_batch batch = {.executor = x->index,
+                                         .slot = run->slot,
+                                         .first_id = run->first_task_id,
+                                         .job = run->job,
+                                         .signature = run->signature,
+                                         .shuffle = run->shuffle,
+                                         .outputs = run->outputs,
+                                         .n = (int)MIN(run->n_outputs, (size_t)MAX_TASK_BATCH),
+                                         .takes_core = !run->ended && !run->computed};
+        const bool valid = run->n_outputs > 0 && run->n_outputs <= MAX_TASK_BATCH && run->slot >= 0 &&
+                           run->slot < x->slots && run->first_task_id >= 0;
+        if (!run->ended)
+                vec_push(&x->held, run->first_task_id);
+        if (!valid || !job_runner_hold_run(b->runner, &batch))
+                adoption_abandon(b, x, run->first_task_id);
+}
+
+void cluster_settle_run(struct scheduler_backend *backend, const struct held_batch *run, bool adopted)
+{
+        struct cluster_backend *b = adoption_backend(backend);
+        struct remote_executor *x = executor_table_at(&b->executors, run->executor);
+        if (!adopted)
+                adoption_abandon(b, x, run->first_id);
+        else if (adoption_forget_running(x, run->first_id))
+                adoption_enable(b, x);
+}
+
+void cluster_held_runs_ended(struct cluster_backend *b, struct remote_executor *x, const int64_t *first_ids, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (!adoption_forget_running(x, first_ids[i]))
+                        continue;
+                job_runner_held_run_ended(b->runner, first_ids[i]);
+                adoption_enable(b, x);
+        }
+}
+
+void cluster_held_runs_updated(struct cluster_backend *b, struct remote_executor *x, const struct rpc_message *m)
+{
+        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(&wire_guarded, m->len, m->body);
+        for (size_t i = 0; updates && i < updates->n_updates; i++) {
+                struct block_name name;
+                if (block_name_parse(updates->updates[i]->name, &name) && name.kind == BLOCK_RDD &&
+                    updates->updates[i]->storage_level && !job_runner_hold_rdd(b->runner, (int)name.id))
+                        vec_push(&x->stale_rdds, (int)name.id);
+                else
+                        driver_transfer_update(b->transfer, x, updates->updates[i]);
+        }
+        firesteel__block_updates__free_unpacked(updates, NULL);
+}
+
+static void adoption_on_claim_timeout(uv_timer_t *timer)
+{
+        const struct cluster_backend *b = timer->data;
+        job_runner_abandon_runs(b->runner);
+}
+
+void cluster_job_submitted(struct scheduler_backend *backend)
+{
+        struct adoption *a = &adoption_backend(backend)->adoption;
+        if (a->n && !uv_is_active((uv_handle_t *)&a->timeout))
+                uv_timer_start(&a->timeout, adoption_on_claim_timeout, CLAIM_TIMEOUT_MS, 0);
+}
+
+void cluster_launch_held(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run)
+{
+        if (executor_restore_slot(x, run)) {
+                task_batch_append_launch(run, &x->launches);
+                executor_table_mark_dirty(&b->executors, x);
+                return;
+        }
+        adoption_abandon(b, x, run->tasks[0].info.id);
+        for (int i = 0; i < run->n; i++) {
+                run->tasks[i].state = TASK_KILLED;
+                run->tasks[i].message = mem_strdup("other tasks have taken the place of the one that an earlier driver launched");
+                run->tasks[i].start_ms = run->tasks[i].finish_ms = time_of_day_ms();
+        }
+        job_runner_post_run_done(b->runner, run);
+}
+
+void cluster_adoption_registered(struct cluster_backend *b, struct remote_executor *x,
                                  const Firesteel__Holdings *holdings)
 {
         size_t outputs = 0;
@@ -192,17 +327,12 @@ void cluster_adoption_registered(struct cluster_backend *b, const struct remote_
                 if (rdd >= 0)
                         job_runner_hold_rdd(b->runner, rdd);
         }
-        log_info(LOG, "Executor %s of the earlier driver is back with %zu map outputs and %zu cached blocks", x->id,
-                 outputs, holdings->n_blocks);
-}
-
-void cluster_adoption_ended(struct cluster_backend *b, const char *id)
-{
-        int at = adoption_find(&b->adoption, id);
-        if (at < 0)
-                return;
-        adoption_settle(b, at);
-        job_runner_earlier_executor_lost(b->runner, id);
+        for (size_t i = 0; i < holdings->n_runs; i++)
+                adoption_take_run(b, x, holdings->runs[i]);
+        if (x->held.len)
+                job_runner_executor_disabled(b->runner, x->index);
+        log_info(LOG, "Executor %s of the earlier driver is back with %zu map outputs, %zu cached blocks, and %zu batches of "
+                      "tasks, of which %zu run", x->id, outputs, holdings->n_blocks, holdings->n_runs, x->held.len);
 }
 
 bool cluster_is_adopting(struct scheduler_backend *backend)

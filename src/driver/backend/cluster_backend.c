@@ -82,8 +82,7 @@ static void cluster_flush_all(struct cluster_backend *b)
                 cluster_flush(x);
 }
 
-static void cluster_append_removal(struct cluster_backend *b, struct remote_executor *x,
-                                   const Firesteel__Remove *removal)
+void cluster_append_removal(struct cluster_backend *b, struct remote_executor *x, const Firesteel__Remove *removal)
 {
         size_t size = protobuf_c_message_get_packed_size(&removal->base);
         buf_reserve(&x->removals, size);
@@ -111,6 +110,10 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
         struct cluster_backend *b = cluster_backend_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         struct fst_error error = FST_ERROR_INIT;
+        if (run->held) {
+                cluster_launch_held(b, x, run);
+                return;
+        }
         executor_take_slot(x, run);
         int r = stage_shipping_send(b->stages, run->work, x, &error);
         if (r) {
@@ -765,6 +768,8 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .ask_threads = cluster_ask_threads,
         .is_adopting = cluster_is_adopting,
         .end_adoption = cluster_end_adoption,
+        .settle_run = cluster_settle_run,
+        .job_submitted = cluster_job_submitted,
         .wait = cluster_wait,
         .wake = cluster_wake,
         .idle = cluster_idle,

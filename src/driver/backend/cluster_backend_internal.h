@@ -70,6 +70,9 @@ struct cluster_backend {
 /* Send an executor its collected messages. */
 void cluster_flush(struct remote_executor *x);
 
+/* Collect a removal for an executor. */
+void cluster_append_removal(struct cluster_backend *b, struct remote_executor *x, const Firesteel__Remove *removal);
+
 /* Count a run's results and fetch those that did not come with the status. The run is done when all have arrived. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run);
 
@@ -155,7 +158,7 @@ int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterE
 bool cluster_adoption_defers_config(struct cluster_backend *b, struct rpc_message *m, int epoch, int resource_profile);
 
 /* It is registered: takes what it brings. */
-void cluster_adoption_registered(struct cluster_backend *b, const struct remote_executor *x,
+void cluster_adoption_registered(struct cluster_backend *b, struct remote_executor *x,
                                  const Firesteel__Holdings *holdings);
 
 /* The backend ends: executors that wait for their configuration get none. */
@@ -167,6 +170,17 @@ void cluster_adoption_ended(struct cluster_backend *b, const char *id);
 /* As the slots of these names in scheduler_backend_class. */
 bool cluster_is_adopting(struct scheduler_backend *backend);
 void cluster_end_adoption(struct scheduler_backend *backend, const int *rdds, int n);
+void cluster_settle_run(struct scheduler_backend *backend, const struct held_batch *run, bool adopted);
+void cluster_job_submitted(struct scheduler_backend *backend);
+
+/* Launches a batch that the executor runs or has run: it learns whose it is. */
+void cluster_launch_held(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run);
+
+/* Batches of an earlier driver do not run any more, by their first tasks, and nobody had adopted them. */
+void cluster_held_runs_ended(struct cluster_backend *b, struct remote_executor *x, const int64_t *first_ids, size_t n);
+
+/* Takes BlockUpdates of an executor with such batches. */
+void cluster_held_runs_updated(struct cluster_backend *b, struct remote_executor *x, const struct rpc_message *m);
 
 /*
  * Creates a secret if none is set and the manager can pass it to the executors, or takes that of an earlier driver.

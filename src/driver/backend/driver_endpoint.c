@@ -211,9 +211,11 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
         for (size_t i = 0; update && i < update->n_computed; i++)
                 if (executor_batch_computed(x, update->computed[i]))
                         job_runner_release_core(b->runner, update->computed[i]);
+        if (update)
+                cluster_held_runs_ended(b, x, update->idle, update->n_idle);
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
-                struct task_batch *run = status->slot >= 0 && status->slot < x->slots ? x->running[status->slot] : NULL;
+                struct task_batch *run = executor_find_batch(x, status->slot, status->first_task_id);
                 struct fst_error error = FST_ERROR_INIT;
                 bool again = run && cluster_awaits_results(run);
                 if (!run || again)
@@ -285,8 +287,7 @@ static void driver_endpoint_may_commit(struct cluster_backend *b, struct rpc_mes
         Firesteel__MayCommit *ask = firesteel__may_commit__unpack(&wire_guarded, m->len, m->body);
         struct commit_requester asker = {.reply = driver_endpoint_commit_reply, .owner = rpc_message_defer(m)};
         if (ask)
-                job_runner_commit_request(b->runner, ask->stage_id, ask->stage_attempt, ask->partition, ask->task_id,
-                                          &asker);
+                job_runner_commit_request(b->runner, ask->partition, ask->task_id, &asker);
         else
                 driver_endpoint_commit_reply(asker.owner, false);
         firesteel__may_commit__free_unpacked(ask, NULL);
@@ -314,13 +315,15 @@ static void driver_endpoint_barrier_sync(struct cluster_backend *b, struct rpc_m
 
 static void driver_endpoint_block_request(struct cluster_backend *b, struct rpc_message *m)
 {
-        const struct remote_executor *x = rpc_peer_data(m->peer);
+        struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE) {
                 if (m->ask)
                         rpc_fail(m, "the executor is not registered");
                 return;
         }
-        if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES)
+        if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES && x->held.len)
+                cluster_held_runs_updated(b, x, m);
+        else if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES)
                 driver_transfer_updates(b->transfer, x, m);
         else if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS)
                 driver_transfer_locations(b->transfer, x, m);

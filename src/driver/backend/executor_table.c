@@ -161,6 +161,31 @@ void executor_take_slot(struct remote_executor *x, struct task_batch *run)
         run->computed = false;
 }
 
+bool executor_restore_slot(struct remote_executor *x, struct task_batch *run)
+{
+        int slot = run->slot;
+        if (x->running[slot])
+                for (slot = 0; slot < x->slots && x->running[slot];)
+                        slot++;
+        if (slot == x->slots)
+                return false;
+        run->slot = slot;
+        run->computed = false;
+        x->running[slot] = run;
+        return true;
+}
+
+struct task_batch *executor_find_batch(const struct remote_executor *x, int slot, int64_t first_id)
+{
+        struct task_batch *run = slot >= 0 && slot < x->slots ? x->running[slot] : NULL;
+        if (run && run->tasks[0].info.id == first_id)
+                return run;
+        for (int s = 0; s < x->slots; s++)
+                if (x->running[s] && x->running[s]->held && x->running[s]->tasks[0].info.id == first_id)
+                        return x->running[s];
+        return run;
+}
+
 void executor_free_slot(struct remote_executor *x, const struct task_batch *run)
 {
         if (x->running[run->slot] != run)
@@ -197,6 +222,8 @@ void executor_table_deinit(struct executor_table *t)
                 strmap_deinit(&x->log_urls);
                 free(x->decommission_reason);
                 strmap_deinit(&x->attributes);
+                vec_deinit(&x->held);
+                vec_deinit(&x->stale_rdds);
                 free(x->running);
                 free(x->id);
                 free(x->host);

@@ -32,6 +32,8 @@ struct remote_executor {
         char *decommission_reason;
         bool killed; /* the manager has been asked to end it */
         bool adopted; /* an earlier driver had it */
+        VEC(int64_t) held; /* first tasks of batches that an earlier driver launched, that run and are not adopted */
+        VEC(int) stale_rdds; /* of blocks that they have cached, and nobody wants */
         bool dirty;  /* in the list of executors to flush */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;
@@ -76,6 +78,12 @@ void executor_table_locate(struct executor_table *table, struct shuffle_location
 
 /* Put @run into a free slot. The caller knows that one is free. */
 void executor_take_slot(struct remote_executor *x, struct task_batch *run);
+
+/* Put @run, which the executor runs or has run, into its slot, or if that is taken into another. False: all are taken. */
+bool executor_restore_slot(struct remote_executor *x, struct task_batch *run);
+
+/* The batch of a status: in @slot, or one of an earlier driver in another. NULL: there is none. */
+struct task_batch *executor_find_batch(const struct remote_executor *x, int slot, int64_t first_id);
 
 /* Take @run out of its slot, if it is there. */
 void executor_free_slot(struct remote_executor *x, const struct task_batch *run);

@@ -15,6 +15,18 @@ struct executor_request;
 struct job_runner;
 struct scheduler_backend;
 
+/* A batch of tasks that an earlier driver launched, and that an executor runs or holds (driver/resume/holdings.h). */
+struct held_batch {
+        int executor; /* the scheduler's index */
+        int slot;     /* of the executor */
+        int64_t first_id;
+        uint64_t job, signature; /* stage_context.journal_job */
+        int shuffle;             /* that its tasks write; -1: tasks of a result stage */
+        int32_t *outputs;        /* of each task; owned */
+        int n;
+        bool takes_core; /* it runs on a core */
+};
+
 struct scheduler_backend_class {
         const char *name;
         bool is_remote; /* tasks run in other processes and never touch the driver's objects */
@@ -123,6 +135,14 @@ struct scheduler_backend_class {
          */
         void (*end_adoption)(struct scheduler_backend *backend, const int *rdds, int n);
 
+        /*
+         * A job has adopted this batch of an earlier driver, or nobody wants its outcome, and if it runs it is killed.
+         * And a job with tasks was submitted: the other batches must be settled soon, since no task starts at their
+         * executors before. NULL with is_adopting.
+         */
+        void (*settle_run)(struct scheduler_backend *backend, const struct held_batch *run, bool adopted);
+        void (*job_submitted)(struct scheduler_backend *backend);
+
         /* The slots of this process and their number, for the backend's life. Any thread. NULL: there are none. */
         struct slot *const *(*slots)(struct scheduler_backend *backend, int *n);
 
@@ -228,8 +248,8 @@ struct commit_requester {
 
 /*
  * Answers whether this task may commit its output (sched/commit_coordinator.h); a permission, once it is journaled. */
-void job_runner_commit_request(struct job_runner *runner, int stage_id, int stage_attempt, int partition,
-                               int64_t task_id, const struct commit_requester *asker);
+void job_runner_commit_request(struct job_runner *runner, int partition, int64_t task_id,
+                               const struct commit_requester *asker);
 
 /* The executor will end once its tasks have ended. @host_too: its host's disks are lost too. */
 void job_runner_executor_decommissioned(struct job_runner *runner, int executor, bool host_too);
@@ -317,10 +337,19 @@ void job_runner_earlier_executor_lost(struct job_runner *runner, const char *id)
  * false if it is not needed.
  */
 bool job_runner_hold_output(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int executor);
-void job_runner_hold_rdd(struct job_runner *runner, int rdd);
+bool job_runner_hold_rdd(struct job_runner *runner, int rdd);
 
-/* Launch no new tasks on the executor. */
+/*
+ * An executor of an earlier driver has this batch of tasks (driver/resume/holdings.h), which is copied. Returns false if
+ * it is not needed. And it does not run any more, and nobody has adopted it. And no job will adopt those that are left.
+ */
+bool job_runner_hold_run(struct job_runner *runner, const struct held_batch *run);
+void job_runner_held_run_ended(struct job_runner *runner, int64_t first_id);
+void job_runner_abandon_runs(struct job_runner *runner);
+
+/* Launch no new tasks on the executor. And launch them again. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
+void job_runner_executor_enabled(struct job_runner *runner, int executor);
 
 /* The executor is being killed: launch no new tasks on it. */
 void job_runner_executor_killed(struct job_runner *runner, int executor);

@@ -99,6 +99,8 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_context *work, st
         Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
         header.stage_id = work->stage_id;
         header.stage_attempt = work->stage_attempt;
+        header.job = work->journal_job;
+        header.signature = work->journal_signature;
         struct rpc_attachment bytes = {.data = shipment->encoded.data, .len = shipment->encoded.len};
         r = rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__STAGE, &header.base, &bytes);
         if (r == -EMSGSIZE)

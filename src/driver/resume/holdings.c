@@ -1,6 +1,8 @@
 /* See holdings.h. */
 #include "driver/resume/holdings.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,9 @@ void holdings_deinit(struct holdings *h)
 {
         vec_deinit(&h->outputs);
         vec_deinit(&h->rdds);
+        for (size_t i = 0; i < h->runs.len; i++)
+                free(h->runs.data[i].outputs);
+        vec_deinit(&h->runs);
         vec_deinit(&h->writers);
         vec_deinit(&h->writer_of);
 }
@@ -74,11 +79,45 @@ int holdings_take_output(struct holdings *h, int shuffle, int partition, int64_t
         return -1;
 }
 
+bool holdings_add_run(struct holdings *h, const struct held_batch *run)
+{
+        if (h->closed)
+                return false;
+        struct held_batch copy = *run;
+        copy.outputs = new_array(int32_t, (size_t)run->n);
+        memcpy(copy.outputs, run->outputs, (size_t)run->n * sizeof(*copy.outputs));
+        vec_push(&h->runs, copy);
+        return true;
+}
+
+bool holdings_take_run(struct holdings *h, uint64_t job, struct held_batch *run)
+{
+        for (size_t i = 0; i < h->runs.len; i++) {
+                if (job && h->runs.data[i].job != job)
+                        continue;
+                *run = h->runs.data[i];
+                h->runs.len--;
+                memmove(&h->runs.data[i], &h->runs.data[i + 1], (h->runs.len - i) * sizeof(*run));
+                return true;
+        }
+        return false;
+}
+
+void holdings_end_run(struct holdings *h, int64_t first_id)
+{
+        for (size_t i = 0; i < h->runs.len; i++)
+                if (h->runs.data[i].first_id == first_id)
+                        h->runs.data[i].takes_core = false;
+}
+
 void holdings_validate_rdd(struct holdings *h, int rdd)
 {
         for (size_t i = 0; i < h->rdds.len; i++)
-                if (h->rdds.data[i].rdd == rdd)
+                if (h->rdds.data[i].rdd == rdd) {
                         h->rdds.data[i].valid = true;
+                        return;
+                }
+        vec_push(&h->rdds, (struct held_rdd){rdd, true}); /* tasks that still run may cache blocks of it */
 }
 
 void holdings_drop_executor(struct holdings *h, int executor)
@@ -92,6 +131,12 @@ void holdings_drop_executor(struct holdings *h, int executor)
         }
         h->outputs.len = n;
         h->sorted = sorted; /* the rest keep their order */
+        for (size_t i = n = 0; i < h->runs.len; i++)
+                if (h->runs.data[i].executor == executor)
+                        free(h->runs.data[i].outputs);
+                else
+                        h->runs.data[n++] = h->runs.data[i];
+        h->runs.len = n;
 }
 
 void holdings_close(struct holdings *h)

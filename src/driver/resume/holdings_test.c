@@ -91,6 +91,60 @@ static void random_worlds_agree_with_a_table(void **state)
         }
 }
 
+static void add_run(struct holdings *h, int executor, int64_t first_id, uint64_t job)
+{
+        const struct held_batch run = {.executor = executor,
+                                       .first_id = first_id,
+                                       .job = job,
+                                       .outputs = (int32_t[]){3, 5},
+                                       .n = 2,
+                                       .takes_core = true};
+        assert_true(holdings_add_run(h, &run));
+}
+
+static void takes_the_batches_of_a_job_once(void **state)
+{
+        struct holdings h = {0};
+        struct held_batch run;
+        add_run(&h, 0, 10, 1);
+        add_run(&h, 1, 20, 2);
+        add_run(&h, 1, 30, 1);
+        add_run(&h, 2, 40, 1);
+        holdings_end_run(&h, 30);
+        holdings_end_run(&h, 31); /* not its first task */
+        holdings_drop_executor(&h, 2);
+        assert_true(holdings_take_run(&h, 1, &run));
+        assert_int_equal(run.first_id, 10);
+        assert_true(run.takes_core);
+        assert_int_equal(run.outputs[1], 5);
+        free(run.outputs);
+        assert_true(holdings_take_run(&h, 1, &run));
+        assert_int_equal(run.first_id, 30);
+        assert_false(run.takes_core);
+        free(run.outputs);
+        assert_false(holdings_take_run(&h, 1, &run));
+        holdings_close(&h);
+        assert_false(holdings_add_run(&h, &run));
+        assert_true(holdings_take_run(&h, 0, &run)); /* what nobody has asked for */
+        assert_int_equal(run.first_id, 20);
+        free(run.outputs);
+        assert_false(holdings_take_run(&h, 0, &run));
+        holdings_deinit(&h);
+}
+
+static void blocks_that_come_after_their_job_count(void **state)
+{
+        struct holdings h = {0};
+        holdings_validate_rdd(&h, 4);
+        assert_true(holdings_add_rdd(&h, 4));
+        assert_true(holdings_add_rdd(&h, 5));
+        holdings_close(&h);
+        assert_int_equal(h.rdds.len, 1);
+        assert_int_equal(h.rdds.data[0].rdd, 5);
+        assert_false(holdings_add_rdd(&h, 4));
+        holdings_deinit(&h);
+}
+
 static void finds_kept_writers_in_both_directions(void **state)
 {
         struct holdings h = {0};
@@ -118,6 +172,8 @@ int main(void)
                 cmocka_unit_test(blocks_count_once_a_known_job_has_their_rdd),
                 cmocka_unit_test(random_worlds_agree_with_a_table),
                 cmocka_unit_test(finds_kept_writers_in_both_directions),
+                cmocka_unit_test(takes_the_batches_of_a_job_once),
+                cmocka_unit_test(blocks_that_come_after_their_job_count),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

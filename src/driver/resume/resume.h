@@ -28,6 +28,7 @@ struct output_committer;
 struct scheduler_backend;
 struct resume;
 struct earlier_output;
+struct job_runner;
 struct task_batch;
 
 /* Sets sc->resume if the key is set, and with it the start time and, where no manager assigns one, the id. */
@@ -165,6 +166,19 @@ struct driver_epoch resume_driver_epoch(const struct resume *r);
  */
 void resume_use_holdings(struct resume *r, const struct job_request *request, const struct resume_job *job,
                          struct scheduler_backend *backend);
+
+/* What stages of the job tell executors of it, for stage_context: 0 if the next driver would not know the job. */
+uint64_t resume_job_number(const struct resume_job *job, uint64_t *signature);
+
+/*
+ * The job was submitted to the scheduler, as @started, NULL: it has failed. It adopts the batches of tasks of earlier
+ * drivers that it needs, and abandons its others. Before any task is launched.
+ */
+void resume_job_launched(struct resume *r, const struct resume_job *job, const struct job *started,
+                         struct job_runner *runner);
+
+/* No job adopts the batches that are left. */
+void resume_abandon_runs(struct resume *r, struct job_runner *runner);
 
 /* An executor with this index of the scheduler's is lost. */
 void resume_drop_holdings(struct resume *r, int executor);

@@ -69,9 +69,9 @@ bool job_runner_hold_output(struct job_runner *runner, int shuffle, int map_part
         return holdings_add_output(&runner->sc->resume->holdings, shuffle, map_partition, task_id, executor);
 }
 
-void job_runner_hold_rdd(struct job_runner *runner, int rdd)
+bool job_runner_hold_rdd(struct job_runner *runner, int rdd)
 {
-        holdings_add_rdd(&runner->sc->resume->holdings, rdd);
+        return holdings_add_rdd(&runner->sc->resume->holdings, rdd);
 }
 
 void job_runner_earlier_executor_lost(struct job_runner *runner, const char *id)
@@ -108,6 +108,7 @@ static void resume_close_holdings(struct resume *r, struct scheduler_backend *ba
         struct holdings *h = &r->holdings;
         VEC(int) rdds = {0};
         holdings_close(h);
+        resume_abandon_runs(r, r->sc->runner);
         for (size_t i = 0; i < h->outputs.len; i++)
                 backend->class->remove_output(backend, h->outputs.data[i].executor, h->outputs.data[i].shuffle,
                                               h->outputs.data[i].partition, h->outputs.data[i].task_id);
@@ -128,7 +129,7 @@ void resume_use_holdings(struct resume *r, const struct job_request *request, co
                 resume_close_holdings(r, backend);
                 return;
         }
-        if (!r->holdings.rdds.len)
+        if (!r->holdings.rdds.len && !r->holdings.runs.len)
                 return;
         rdd_visit_init(&walk, request->rdd, RDD_VISIT_ALL);
         for (uint32_t i = 0; i < walk.n; i++)

@@ -23,6 +23,8 @@ struct stage_context {
         int task_cpus;           /* cores of each task, by its resource profile; 0: spark.task.cpus */
         const fst_rdd *final;    /* the RDD to compute */
         const fst_rdd *shuffled; /* map stage: the RDD that reads its output; NULL: a result stage */
+        uint64_t journal_job; /* its job's number in the driver's journal + 1; 0: there is none */
+        uint64_t journal_signature; /* of that job */
         uint32_t output_place; /* map stage: the place of its outputs (shuffle/remote_shuffle.h); 0: publishing decides
                                 */
         struct action *action; /* result stage: the action on the rows */

@@ -103,6 +103,7 @@ void task_batch_append_launch(const struct task_batch *run, struct buf *to)
         message.first_task_id = first->info.id;
         message.n = run->n;
         message.crash_suspect = run->crash_suspect;
+        message.held = run->held;
         message.first_index = first->index;
         message.first_partition = first->info.partition;
         message.first_output = first->output;
