@@ -173,6 +173,7 @@ struct sim {
         int n_shuffles;
         VEC(struct sim_job) jobs; /* by order of submission, which is the job's id */
         int submitted, ended;
+        int64_t first_id; /* ids of tasks below are those of earlier drivers */
         VEC(struct sim_executor) executors;
         int n_known;
         VEC(struct sim_run) runs;
@@ -327,6 +328,14 @@ void sim_journal_accepted(struct sim *sim, int job, int output);
 void sim_journal_reset(struct sim *sim, int job);
 void sim_journal_job_ended(struct sim *sim);
 
+/*
+ * The driver dies: what runs on living executors is held. The next one begins: these executors register. And the job was
+ * submitted: its task sets adopt the batches that they need.
+ */
+void sim_journal_hold(struct sim *sim);
+void sim_journal_return(struct sim *sim);
+void sim_journal_adopt(struct sim *sim, int job);
+
 /* A task may commit, and has committed. */
 void sim_journal_allowed(struct sim *sim, int job, int output);
 void sim_journal_committed(struct sim *sim, int job, int output);
@@ -344,6 +353,9 @@ int64_t sim_travel(struct sim *sim, bool *twice);
 
 /* Bits derived only from the seed and three numbers. */
 uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c);
+
+/* Starts an executor of a profile on @host with @cores, or a random number if @cores is 0. */
+void sim_add_executor(struct sim *sim, int host, int cores, int profile);
 
 /* Sends the message of a launched run, or of a kill request. */
 void sim_send_run(struct sim *sim, int run);

@@ -176,8 +176,7 @@ static void send_statuses(struct sim *sim, int executor, int64_t first, int n)
 
 /* ----------------------------------------------------------------------------------------------- executors */
 
-/* Starts an executor of a profile on @host with @cores, or a random number if @cores is 0. */
-static void on_add(struct sim *sim, int host, int cores, int profile)
+void sim_add_executor(struct sim *sim, int host, int cores, int profile)
 {
         char id[24], name[24];
         int index = (int)sim->executors.len;
@@ -518,7 +517,7 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 on_notice(sim, event->index);
                 break;
         case SIM_ADD:
-                on_add(sim, event->index, (int)(event->number % SIM_PROFILE), (int)(event->number / SIM_PROFILE));
+                sim_add_executor(sim, event->index, (int)(event->number % SIM_PROFILE), (int)(event->number / SIM_PROFILE));
                 break;
         case SIM_DISABLE:
                 on_disable(sim, event->index);
@@ -608,8 +607,10 @@ static void simulator_begin(struct sim *sim)
                 sim_draw(sim);
         else if (sim->o.deaths > 0)
                 sim->life_ns = (int64_t)(60e9 / sim->o.deaths);
-        if (sim->o.journal)
+        if (sim->o.journal) {
                 sim->stop_at = sim->o.dies_at;
+                sim->o.config.first_task_id = sim->o.journal->next_task_id;
+        }
         sim->profiles[0].cpus = sim->o.config.task_cpus;
         if (sim->o.random)
                 sim_profiles_draw(sim);
@@ -622,11 +623,13 @@ static void simulator_begin(struct sim *sim)
                 sched_record(sim->s, sim->o.trace);
         for (int i = 0; i < sim->o.executors && !sim->broken; i++)
                 if (i == 0 || !sim->o.random || sim_roll(sim, 2))
-                        on_add(sim, i % sim->o.hosts, 0, i % (sim->n_profiles + 1));
+                        sim_add_executor(sim, i % sim->o.hosts, 0, i % (sim->n_profiles + 1));
                 else
                         sim_at(sim, sim_spread(sim, sim->o.task_ns * 20), SIM_ADD, i % sim->o.hosts,
                                i % (sim->n_profiles + 1) * (int64_t)SIM_PROFILE);
         sim_make_work(sim);
+        if (sim->o.journal)
+                sim_journal_return(sim);
         double ideal = (double)sim->o.tasks / sim->o.executors / (sim->o.cores / sim->o.config.task_cpus) +
                        (double)sim->o.jobs * sim->o.stages * sim->o.straggler_factor;
 
@@ -661,8 +664,10 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
         report->virtual_ns = sim->now;
         if (!sim->broken && sim->stop_at == 0)
                 sim_check_end(sim);
-        if (!sim->broken && sim->o.journal)
+        if (!sim->broken && sim->o.journal) {
                 sim_journal_check(sim);
+                sim_journal_hold(sim);
+        }
         sim->last = true;
         sched_free(sim->s);
         sim_check_freed(sim);

@@ -35,6 +35,15 @@ struct simulator_commit {
         int32_t job, output;
 };
 
+/* A batch that ran when its driver died, on an executor that lives. */
+struct simulator_held {
+        int32_t executor; /* of the driver that has died; host, cores and profile are its own */
+        int32_t host, cores, profile;
+        int32_t job, shuffle; /* shuffle -1: tasks of the result stage */
+        int64_t first_id;
+        int32_t n, outputs[SCHED_MAX_RUN];
+};
+
 /*
  * The journal of an application whose drivers die, and what its tasks have committed: the world that the next driver
  * finds. Zero-initialised. A permission to commit is durable before it is given, and a job's end before its action
@@ -44,6 +53,9 @@ struct simulator_journal {
         VEC(struct simulator_record) records;
         size_t durable; /* so many are left for sure */
         VEC(struct simulator_commit) committed;
+        VEC(struct simulator_held) held;
+        int64_t next_task_id;      /* ids below are those of earlier drivers */
+        int64_t taken_over;        /* tasks that went on with another driver */
         int64_t adopted, revoked; /* commits whose driver did not hear of them; permissions that were not used */
         bool lazy_commits;        /* for tests: permissions are not durable before they are given */
 };

@@ -235,9 +235,10 @@ static int simulator_invariants_take_run(struct sim *sim)
 static void check_launch(struct sim *sim, int executor, struct task_set *set, const struct task_launch *run, int n)
 {
         const struct sim_executor *e = &sim->executors.data[executor];
+        const bool is_adopted = run[0].task_id < sim->first_id;
 
         sim_check(sim, e->known, "stage %s runs on executor %d, which is lost", set->id, executor);
-        sim_check(sim, e->enabled, "stage %s runs on executor %d, which is disabled", set->id, executor);
+        sim_check(sim, e->enabled || is_adopted, "stage %s runs on executor %d, which is disabled", set->id, executor);
         sim_check(sim, !set->zombie, "stage %s is a zombie and launches task %d", set->id, run[0].index);
         if (set->user)
                 sim_profiles_check(sim, e, set->user, run);
@@ -245,8 +246,8 @@ static void check_launch(struct sim *sim, int executor, struct task_set *set, co
                 const struct task_slot *slot = &set->slots[run[i].index];
                 const struct stage *stage = set->stage;
 
-                sim_check(sim, run[i].task_id == (int64_t)sim->tasks.len + i, "task id %lld comes after %zu",
-                          (long long)run[i].task_id, sim->tasks.len + (size_t)i);
+                sim_check(sim, is_adopted || run[i].task_id == (int64_t)sim->tasks.len + i,
+                          "task id %lld comes after %zu", (long long)run[i].task_id, sim->tasks.len + (size_t)i);
                 sim_check(sim, n == 1 || run[i].attempt == 0, "a retry of task %d of stage %s is launched in a batch",
                           run[i].index, set->id);
                 sim_check(sim, !slot->done && slot->copies == 1 + run[i].speculative,
@@ -267,14 +268,17 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
         if (!sim_check(sim, executor >= 0 && (size_t)executor < sim->executors.len && n > 0 && n <= SCHED_MAX_RUN,
                        "stage %s launches %d tasks on the unknown executor %d", set->id, n, executor))
                 return;
+        const bool is_adopted = run[0].task_id < sim->first_id;
+
         check_launch(sim, executor, set, run, n);
-        sim_places_check(sim, executor, set, run, n);
+        if (!is_adopted)
+                sim_places_check(sim, executor, set, run, n);
         int index = simulator_invariants_take_run(sim);
         struct sim_run *r = &sim->runs.data[index];
         struct sim_executor *e = &sim->executors.data[executor];
 
         *r = (struct sim_run){.set = set->user,
-                              .first_id = (int64_t)sim->tasks.len,
+                              .first_id = run[0].task_id,
                               .executor = executor,
                               .n = n,
                               .left = n,
@@ -285,7 +289,9 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
                 sim->runs.data[e->first].prev = index;
         e->first = index;
         sim_profiles_take(sim, e, r, run);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && is_adopted; i++)
+                sim->tasks.data[run[i].task_id] = (struct sim_task){.run = index};
+        for (int i = 0; i < n && !is_adopted; i++)
                 vec_push(&sim->tasks, (struct sim_task){.run = index});
         sim->report->placements += n;
         sim->report->runs++;

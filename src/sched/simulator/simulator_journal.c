@@ -5,10 +5,14 @@
  * that had the permission and did not use it is revoked: its executor is one of the dead driver. So is what was
  * computed before the outputs of a job were reset. The first run of an application differs from the later ones only by
  * time.
+ *
+ * Executors that live when their driver dies go on with their tasks, and the next driver adopts them (sched_adopt_run). The
+ * invariants of launches see to it that no task of them is launched again while it runs.
  */
 #include "sched/simulator/simulation.h"
 
 #include "base/hash_table.h"
+#include "sched/tasks/task_table.h"
 
 #define EARLIER_DRIVER INT64_MAX /* in the place of the task that has committed a partition */
 
@@ -16,6 +20,7 @@ void simulator_journal_deinit(struct simulator_journal *journal)
 {
         vec_deinit(&journal->records);
         vec_deinit(&journal->committed);
+        vec_deinit(&journal->held);
 }
 
 static void simulator_journal_put(struct sim *sim, int job, int output, int kind)
@@ -136,6 +141,109 @@ void sim_journal_check(struct sim *sim)
                                 journal->records.data[k].kind == SIMULATOR_COMMIT;
                 sim_check(sim, found, "partition %d of job %d is committed, and the journal may lack the permission",
                           c->output, c->job);
+        }
+}
+
+/* ----------------------------------------------------------------------------------------------- running tasks */
+
+static bool simulator_journal_allows(const struct simulator_journal *journal, int job, int output)
+{
+        for (size_t i = 0; i < journal->records.len; i++)
+                if (journal->records.data[i].job == job && journal->records.data[i].output == output &&
+                    journal->records.data[i].kind == SIMULATOR_COMMIT)
+                        return true;
+        return false;
+}
+
+/* Fills in @held. Returns false for a batch that the next driver cannot adopt, or of which a status was sent. */
+static bool simulator_journal_describe(struct sim *sim, const struct sim_run *run, struct simulator_held *held)
+{
+        const struct sim_executor *e = &sim->executors.data[run->executor];
+
+        if (run->left < run->n || run->at == run->n || (run->each && run->at > 0) || run->storing)
+                return false;
+        *held = (struct simulator_held){.executor = run->executor,
+                                        .host = e->host,
+                                        .cores = e->cores,
+                                        .profile = e->profile,
+                                        .first_id = run->first_id,
+                                        .n = run->n};
+        for (int i = 0; i < run->n; i++) {
+                struct task_attempt_info info;
+
+                if (!sched_task(sim->s, run->first_id + i, &info) || sim->tasks.data[run->first_id + i].killed)
+                        return false;
+                const struct stage *stage = info.set->stage;
+
+                if (info.set->barrier || stage->indeterminate || info.set->zombie)
+                        return false;
+                held->job = info.set->job->id;
+                held->shuffle = stage_is_result(stage) ? -1 : stage->shuffle->shuffle_id;
+                held->outputs[i] = info.output;
+                if (held->shuffle < 0 && simulator_journal_allows(sim->o.journal, held->job, info.output))
+                        return false;
+        }
+        return true;
+}
+
+void sim_journal_hold(struct sim *sim)
+{
+        struct simulator_journal *journal = sim->o.journal;
+
+        journal->held.len = 0;
+        journal->next_task_id = (int64_t)sim->tasks.len;
+        if (sim->stop_at == 0 || sim->n_profiles > 0)
+                return;
+        for (size_t i = 0; i < sim->executors.len; i++) {
+                const struct sim_executor *e = &sim->executors.data[i];
+
+                for (int run = e->first; run >= 0 && e->works && e->known; run = sim->runs.data[run].next) {
+                        struct simulator_held held;
+
+                        if (simulator_journal_describe(sim, &sim->runs.data[run], &held))
+                                vec_push(&journal->held, held);
+                }
+        }
+}
+
+void sim_journal_return(struct sim *sim)
+{
+        struct simulator_journal *journal = sim->o.journal;
+        int last = -1;
+
+        sim->first_id = (journal->next_task_id + TASK_CHUNK - 1) / TASK_CHUNK * TASK_CHUNK;
+        while ((int64_t)sim->tasks.len < sim->first_id)
+                vec_push(&sim->tasks, (struct sim_task){.run = -1});
+        for (size_t i = 0; i < journal->held.len; i++) {
+                struct simulator_held *held = &journal->held.data[i];
+                const int former = held->executor;
+
+                if (former != last)
+                        sim_add_executor(sim, held->host, held->cores, held->profile);
+                last = former;
+                held->executor = (int32_t)sim->executors.len - 1;
+        }
+}
+
+void sim_journal_adopt(struct sim *sim, int job)
+{
+        struct simulator_journal *journal = sim->o.journal;
+
+        for (size_t i = 0; i < journal->held.len; i++) {
+                const struct simulator_held *held = &journal->held.data[i];
+                const struct sched_adoption adoption = {.executor = held->executor,
+                                                        .first_id = held->first_id,
+                                                        .outputs = held->outputs,
+                                                        .n = held->n,
+                                                        .takes_core = true};
+                struct task_set *set = NULL;
+
+                while (held->job == job && (set = sched_next_task_set(sim->s, set)))
+                        if (set->job->id == job && !set->zombie && stage_is_result(set->stage) == (held->shuffle < 0) &&
+                            (held->shuffle < 0 || set->stage->shuffle->shuffle_id == held->shuffle))
+                                break;
+                if (set && sched_adopt_run(sim->s, set, &adoption, sim->now))
+                        journal->taken_over += held->n;
         }
 }
 

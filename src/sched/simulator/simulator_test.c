@@ -116,7 +116,7 @@ static void trace_of(uint64_t seed, struct buf *trace)
 static void dying_drivers_commit_once_and_repeat_nothing_journaled(void **state)
 {
         struct simulator_report sum = {0};
-        int64_t adopted = 0, revoked = 0;
+        int64_t adopted = 0, revoked = 0, taken_over = 0;
         const uint64_t n = getenv("FIRESTEEL_FULL_NUMBER") ? 20000 : MIN(seed_count, (uint64_t)1000);
 
         for (uint64_t i = 0; i < n; i++) {
@@ -130,13 +130,16 @@ static void dying_drivers_commit_once_and_repeat_nothing_journaled(void **state)
                 simulator_report_add(&sum, &report);
                 adopted += journal.adopted;
                 revoked += journal.revoked;
+                taken_over += journal.taken_over;
                 simulator_journal_deinit(&journal);
         }
-        print_message("adopted %lld, revoked %lld\n", (long long)adopted, (long long)revoked);
+        print_message("adopted %lld, revoked %lld, tasks taken over %lld\n", (long long)adopted, (long long)revoked,
+                      (long long)taken_over);
         if (n < 1000)
                 return;
         assert_true(adopted > 20);
         assert_true(revoked > 20);
+        assert_true(taken_over > 100);
         assert_true(sum.jobs[JOB_SUCCEEDED] > 1000);
 }
 

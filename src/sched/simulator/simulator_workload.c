@@ -252,6 +252,8 @@ void sim_submit(struct sim *sim)
         int id = sched_submit_job(sim->s, &spec, sim->now, NULL);
 
         sim_check(sim, id == index, "job %d got the id %d", index, id);
+        if (sim->o.journal)
+                sim_journal_adopt(sim, index);
         if (sim_chance(sim, sim->o.cancels))
                 plan_cancel(sim, index);
 }
