@@ -72,17 +72,15 @@ const struct table_group_loops table_group_loops_plain = {
         .load_i64 = table_group_load_i64,
 };
 
+#if TABLE_GROUP_VECTORS
 /* The 512-bit loops also need VBMI2: it came with processors whose clock does not drop for 512 bits. */
 static bool table_group_can_avx512(void)
 {
-#if TABLE_GROUP_VECTORS
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vbmi2");
-#else
-        return false;
-#endif
 }
+#endif
 
 size_t table_group_loops_here(const struct table_group_loops *loops[static 3])
 {
