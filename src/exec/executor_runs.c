@@ -168,10 +168,10 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                         publish_output(x, work, t);
         }
         enum task_gate_end how = gate_end_of(run);
-        task_resources_deinit(&run->resources);
         task_batch_append_status(run, work ? work->action : NULL, &options, &status);
         pthread_mutex_lock(&x->lock);
         bool wake = executor_holds(x, run) ? executor_hold_outcome(x, run, &status) : append_to_outbox(x, &status);
+        task_resources_deinit(&run->resources); /* they decide, too, whether the outcome is held */
         x->storing -= run->computed;
         run->computed = false;
         /* Under the same lock as the removal: a task that was killed while it was reported has ended, too. */
