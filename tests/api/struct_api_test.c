@@ -310,6 +310,12 @@ static void structs_group_and_join(void **state)
         for (; fst_next(out, &p, &n); all++)
                 assert_int_equal(n, p->age % 2 ? 60 : 80);
         assert_int_equal(all, 700);
+        all = 0;
+        assert_int_equal(fst_collect(fst_broadcast_join(pairs, counts, join_rows, FST_PAIR(STRUCT(person), I64)), &out),
+                         0);
+        for (; fst_next(out, &p, &n); all++)
+                assert_int_equal(n, p->age % 2 ? 60 : 80);
+        assert_int_equal(all, 700);
         fst_rdd *zone = fst_filter(pairs, is_zone_0);
         assert_int_equal(
                 fst_reduce(fst_full_outer_join(fst_distinct(pairs), zone, outer_rows, FST_I64), fst_fn_max, &n), 0);

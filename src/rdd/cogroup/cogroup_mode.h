@@ -67,10 +67,10 @@ struct cogroup_op {
                 } join;
                 struct {
                         int (*call)(struct cogroup_op *self);
-                        fst_batch key; /* the current key, as a row of its own */
+                        fst_batch key;    /* the current key, as a row of its own */
                         fst_column shown; /* the key as the function sees it */
                         struct struct_column structs;
-                        char *copy;    /* a copy of its bytes, if one is needed */
+                        char *copy; /* a copy of its bytes, if one is needed */
                         size_t room;
                         fst_iter *iters[MAX_COGROUP_SIDES];
                 } groups;
