@@ -240,38 +240,45 @@ static Firesteel__TaskExtra *add_extra(struct status_scratch *s, int at)
         return s->extras[s->message.n_extras++] = extra;
 }
 
-/* Encodes the result into `encoded`. A result that cannot be encoded fails its task. */
-static void encode_result(struct slot_task *t, struct action *action)
+/* Fails a task after it has succeeded. Takes the message of @error; without one, @what names the failure. */
+static void fail_success(struct slot_task *t, int status, struct fst_error *error, const char *what)
 {
-        struct fst_error error = FST_ERROR_INIT;
-        if (t->is_encoded)
-                return;
-        int r = task_result_encode(action, &t->result, &t->encoded, &error);
-        t->is_encoded = true;
-        if (r == 0)
-                return;
         t->state = TASK_FAILED;
-        t->status = r;
-        t->message = error.message ? steal(error.message) : mem_printf("its result cannot be sent: %s", strerror(-r));
-        buf_deinit(&t->encoded);
+        t->status = status;
+        t->message = error->message ? steal(error->message) : mem_printf("%s: %s", what, strerror(-status));
 }
 
-static void add_result(struct status_scratch *s, struct slot_task *t, int at, const struct task_status_options *options)
+/*
+ * Appends the result to those of the batch, or leaves it at the executor if it is large. It is encoded in its place
+ * among them, so that a small result costs no allocation; that of a task process has been encoded there. A result that
+ * cannot be sent fails its task.
+ */
+static void add_result(struct status_scratch *s, struct slot_task *t, struct action *action, int at,
+                       const struct task_status_options *options)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (options->keep && t->encoded.len > options->max_direct) {
-                int r = options->keep(options->owner, t->info.id, &t->encoded, &error);
-                if (r == 0) {
-                        add_extra(s, at)->result_bytes = t->encoded.len;
+        size_t start = s->results.len;
+        if (t->is_encoded) {
+                buf_append(&s->results, t->encoded.data, t->encoded.len);
+        } else {
+                int r = task_result_encode(action, &t->result, &s->results, &error);
+                if (r) {
+                        fail_success(t, r, &error, "its result cannot be sent");
                         return;
                 }
-                t->state = TASK_FAILED;
-                t->status = r;
-                t->message = error.message ? steal(error.message) : mem_strdup(strerror(-r));
+        }
+        size_t len = s->results.len - start;
+        if (!options->keep || len <= options->max_direct) {
+                s->sizes[at] = (uint32_t)len;
                 return;
         }
-        s->sizes[at] = (uint32_t)t->encoded.len;
-        buf_append(&s->results, t->encoded.data, t->encoded.len);
+        int r = options->keep(options->owner, t->info.id, &(struct buf){.data = s->results.data + start, .len = len},
+                              &error);
+        buf_truncate(&s->results, start);
+        if (r == 0)
+                add_extra(s, at)->result_bytes = len;
+        else
+                fail_success(t, r, &error, "its result cannot be kept");
 }
 
 static void add_accumulated(struct status_scratch *s, struct slot_task *t, int at)
@@ -322,9 +329,7 @@ void task_batch_append_status(struct task_batch *run, struct action *action, con
                 struct slot_task *t = &run->tasks[i];
                 s.sizes[i] = 0;
                 if (action && t->state == TASK_SUCCEEDED)
-                        encode_result(t, action);
-                if (action && t->state == TASK_SUCCEEDED)
-                        add_result(&s, t, i, options);
+                        add_result(&s, t, action, i, options);
                 if (t->accumulated && t->state == TASK_SUCCEEDED)
                         add_accumulated(&s, t, i);
                 s.run_ns[i] = t->run_ns;

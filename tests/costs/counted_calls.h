@@ -1,0 +1,9 @@
+/* What count_calls.c counts in one process, in the layout of its file. */
+#pragma once
+
+#include <stdint.h>
+
+struct counted_calls {
+        int64_t slot_allocations, slot_locks;   /* of the threads of task slots */
+        int64_t other_allocations, other_locks; /* of all others */
+};

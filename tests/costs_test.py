@@ -1,0 +1,66 @@
+"""No allocation and no lock for each row; few for each task. tests/costs/count_calls.c counts them in all processes.
+
+`python3 tests/costs_test.py` prints the costs of one row and of one task.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from sanitizers import BIN, SANITIZED
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAMES = ("allocations of slots", "locks of slots", "other allocations", "other locks")
+
+# Pages and batches of rows are made and locked; a page holds more than 10,000 of these rows.
+ROW_LIMIT = 0.001
+# Result tasks are reported in batches, and a driver with executors keeps the result of each. A map task reserves memory
+# for its table and pages, and has an output that others find.
+TASK_LIMITS = {"task": (0.1, 0.5, 1.5, 1), "map_task": (5, 16, 1, 3)}
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="nothing can be loaded before the sanitizer")
+
+
+def costs(folder, master, of):
+    """The costs of one row or task, by the name of the job: four numbers, in the order of NAMES."""
+    library, counts = os.path.join(folder, "count_calls.so"), os.path.join(folder, "counts")
+    os.mkdir(counts)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, f"{HERE}/costs/count_calls.c", "-ldl"], check=True)
+    done = subprocess.run(
+        [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=WARN",
+         "--conf", "spark.ui.enabled=false", f"{HERE}/costs/costs.c", of],
+        env=os.environ | {"LD_PRELOAD": library, "COUNTED_CALLS": counts}, capture_output=True, text=True, timeout=120,
+        check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {words[0]: [float(word) for word in words[2:]] for words in lines}
+
+
+def too_dear(seen, limits):
+    return [f"{seen[i]} {NAMES[i]}, allowed are {limits[i]}" for i in range(4) if seen[i] > limits[i]]
+
+
+def test_rows_neither_allocate_nor_lock(tmp_path):
+    seen = costs(tmp_path, "local[1]", "rows")
+    assert len(seen) == 5
+    assert {name: too_dear(cost, [ROW_LIMIT] * 4) for name, cost in seen.items()} == {name: [] for name in seen}
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,2,1024]"])
+def test_tasks_allocate_and_lock_little(tmp_path, master):
+    seen = costs(tmp_path, master, "tasks")
+    assert {name: too_dear(seen[name], limits) for name, limits in TASK_LIMITS.items()} == {name: [] for name in TASK_LIMITS}
+
+
+def main():
+    for master, of in (("local[1]", "rows"), ("local[2]", "tasks"), ("local-cluster[1,2,1024]", "tasks")):
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{master:24}{''.join(f'{name:>24}' for name in NAMES)}")
+            for name, cost in costs(folder, master, of).items():
+                print(f"  {name:22}{''.join(f'{number:24.4f}' for number in cost)}")
+
+
+if __name__ == "__main__":
+    main()
