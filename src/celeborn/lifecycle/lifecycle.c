@@ -394,6 +394,8 @@ static void lifecycle_end(struct lifecycle *l, struct lifecycle_request *request
                         lifecycle_log(l, LOG_WARN, "No Celeborn master accepts the application's heartbeat: %s",
                                       why ? why : "the answer cannot be decoded");
         } else if (request->type == CELEBORN_APPLICATION_LOST && !l->stopped) {
+                if (!why) /* not before: the next driver of one that is killed now tells the master again */
+                        journal_stopped(l);
                 l->stopped = true;
                 queue_push(&l->actions, (struct lifecycle_action){.kind = LIFECYCLE_STOPPED});
         }
@@ -464,7 +466,6 @@ void lifecycle_stop(struct lifecycle *l, int64_t now)
                         l->shuffles.data[i]->phase = SHUFFLE_DROPPED; /* the master drops all of them */
                         answers_flush(l, l->shuffles.data[i]);
                 }
-        journal_stopped(l);
         l->stopping = true;
         l->stop_at = now + l->config.stop_timeout;
         message.app_id = (char *)l->config.app_id;

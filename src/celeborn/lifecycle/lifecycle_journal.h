@@ -15,7 +15,7 @@
 
 enum lifecycle_record {
         LIFECYCLE_RECORD_APPLICATION = 1, /* Celeborn's id of the application; nothing before counts */
-        LIFECYCLE_RECORD_STOPPED,         /* the master is told that it ended: nothing before counts */
+        LIFECYCLE_RECORD_STOPPED,         /* the master knows that it ended: nothing before counts */
         LIFECYCLE_RECORD_WORKER,          /* host, ports; workers have the numbers 0, 1, … */
         LIFECYCLE_RECORD_SHUFFLE,         /* number, the engine's shuffle, maps, partitions */
         LIFECYCLE_RECORD_LOCATIONS,       /* shuffle, then: partition, epoch, primary + 1, replica + 1 */
