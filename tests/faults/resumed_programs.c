@@ -9,7 +9,8 @@
  *      spark-submit resumed_programs.c barrier DIR         two barrier stages, one of them behind a shuffle
  *      spark-submit resumed_programs.c checkpoint DIR      a chain of RDDs, of which two are checkpointed
  *
- * Each saves its sorted rows in DIR/out, and prints sums. Tasks take some milliseconds, and append to DIR/runs
+ * Each saves its sorted rows in DIR/out, and prints sums. A row takes 300 microseconds, or as many as an argument
+ * behind DIR says, and a task has some 20 rows. Tasks append to DIR/runs
  *
  *      B NAME STAGE PARTITION TASK HOST PID NANOSECONDS
  *                                                          a task of the executor or driver PID begins a step of this
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +34,10 @@ enum { PARTS = 8, ROWS = 160 };
 struct step {
         char dir[400];
         char name[16];
+        int row_us;
 };
+
+static int row_us = 300;
 
 /* A line is one write, so that lines of several processes do not mix. The last number is the time. */
 static void step_write(const struct step *s, const char *format, ...)
@@ -115,7 +120,7 @@ static void step_begin(fst_task *task)
 
 static struct step step_of(const char *dir, const char *name)
 {
-        struct step s = {0};
+        struct step s = {.row_us = row_us};
         snprintf(s.dir, sizeof(s.dir), "%s", dir);
         snprintf(s.name, sizeof(s.name), "%s", name);
         return s;
@@ -123,9 +128,10 @@ static struct step step_of(const char *dir, const char *name)
 
 static int pass_rows(fst_task *task, fst_iter *rows, fst_out *out)
 {
+        const struct step *s = fst_captured(task);
         step_begin(task);
         for (int64_t row; fst_next(rows, &row);) {
-                usleep(300);
+                usleep((useconds_t)s->row_us);
                 fst_emit(out, row);
         }
         return 0;
@@ -133,9 +139,10 @@ static int pass_rows(fst_task *task, fst_iter *rows, fst_out *out)
 
 static int pass_pairs(fst_task *task, fst_iter *rows, fst_out *out)
 {
+        const struct step *s = fst_captured(task);
         step_begin(task);
         for (int64_t key, value; fst_next(rows, &key, &value);) {
-                usleep(300);
+                usleep((useconds_t)s->row_us);
                 fst_emit(out, key, value);
         }
         return 0;
@@ -323,7 +330,7 @@ int main(int argc, char **argv)
 {
         const size_t n = sizeof(programs) / sizeof(programs[0]);
         size_t i = 0;
-        while (i < n && (argc != 3 || strcmp(argv[1], programs[i].name) != 0))
+        while (i < n && (argc < 3 || argc > 4 || strcmp(argv[1], programs[i].name) != 0))
                 i++;
         if (i == n) {
                 fprintf(stderr,
@@ -334,6 +341,8 @@ int main(int argc, char **argv)
                 fprintf(stderr, "\n");
                 return 2;
         }
+        if (argc == 4)
+                row_us = atoi(argv[3]);
         fst_context *sc = fst_context_new("programs");
         programs[i].run(sc, argv[2]);
         fflush(stdout); /* a driver may be killed after its context has stopped */
