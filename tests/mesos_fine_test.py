@@ -142,6 +142,19 @@ def test_a_killed_executor_starts_again(mesos, tmp_path):
         run.finish()
 
 
+def test_agents_without_firesteel_are_excluded(mesos, tmp_path):
+    home = f"spark.mesos.executor.home={tmp_path}/nowhere"
+    with Run(mesos, tmp_path, [home, "spark.starvation.timeout=200ms"]) as run:
+        said = ""
+        while said.count("Excluding Mesos agent") < 2 or "two failures" not in said:
+            line = run.process.stderr.readline()
+            assert line, said
+            said += line
+        assert f"Is {home} right on the agents?" in said and len(mesos.tasks()) == 4, said
+        run.process.terminate()
+        run.process.communicate(timeout=30)
+
+
 def test_a_lost_agent_gives_its_tasks_to_others(mesos, tmp_path):
     with Run(mesos, tmp_path) as run:
         wait_until(lambda: len(running(mesos)) == 4, "four tasks")

@@ -386,7 +386,10 @@ static void fine_drain(struct mesos_run *x)
 /* A task ends. One that did not finish is to run again. */
 static void fine_end_task(struct mesos_run *x, int64_t id, mesos_task_state state, bool by_executor)
 {
-        const struct fine_update update = {.task = id, .state = state, .by_executor = by_executor};
+        const struct fine_update update = {.task = id,
+                                           .state = state,
+                                           .by_executor = by_executor,
+                                           .not_launched = x->world.tasks.data[id].invalid};
         mesos_world_end_task(&x->world, id);
         if (!fine_offers_updated(&x->fine, &update) || fine_offers_updated(&x->fine, &update))
                 world_chance_violate(&x->world.chance, "task %" PRId64 " does not end once", id);
@@ -417,7 +420,10 @@ static void fine_run_tasks(struct mesos_run *x, bool faults)
                         continue;
                 if (t->invalid) {
                         fine_end_task(x, (int64_t)i, MESOS_TASK_LOST, false);
-                } else if (faults && world_chance_happens(&x->world.chance, x->request->failures)) {
+                        continue;
+                }
+                fine_offers_registered(&x->fine, x->world.agents.data[t->agent].id);
+                if (faults && world_chance_happens(&x->world.chance, x->request->failures)) {
                         x->n_failed++;
                         if (world_chance_happens(&x->world.chance, 0.5))
                                 fine_end_task(x, (int64_t)i, MESOS_TASK_FAILED, true);

@@ -102,7 +102,8 @@ static void fine_lose_launches(struct fine_manager *m, const struct mesos_launch
         for (size_t i = 0; i < n; i++) {
                 const struct fine_update update = {.task = launches[i].task,
                                                    .state = MESOS_TASK_LOST,
-                                                   .by_executor = !launches[i].starts_executor};
+                                                   .by_executor = !launches[i].starts_executor,
+                                                   .not_launched = true};
                 fine_offers_updated(&m->core, &update);
                 cluster_backend_task_ended(m->backend, agent, launches[i].task, "the Mesos master is disconnected");
         }
@@ -293,6 +294,7 @@ static void fine_watch_shortage(struct fine_manager *m)
                           .constraints_key = "spark.mesos.constraints"},
                 .driver_url = m->application.driver_url,
                 .home = app_compiler_home(),
+                .excludes_agents = true,
                 .log_name = LOG,
                 .wants_executors = fine_wants_executors,
                 .owner = m};
@@ -328,6 +330,7 @@ static void fine_on_update(struct fine_manager *m, const Firesteel__Mesos__TaskS
                 .by_executor = (invalid_offer && number >= 0) ||
                                (status->has_source &&
                                 status->source == FIRESTEEL__MESOS__TASK_STATUS__SOURCE__SOURCE_EXECUTOR),
+                .not_launched = invalid_offer,
                 .message = status->message};
         const bool known = fine_offers_updated(&m->core, &update);
 
@@ -432,6 +435,7 @@ static void fine_registered(struct executor_manager *manager, const char *execut
         if (!strmap_get(&m->registered, executor_id))
                 executor_shortage_registered(&m->shortage);
         strmap_set(&m->registered, executor_id, "");
+        fine_offers_registered(&m->core, executor_id);
         cluster_backend_offer(m->backend, &executor_id, &none, 1); /* its cores come with offers only */
         fine_offers_revive(&m->core);
         fine_perform(m);

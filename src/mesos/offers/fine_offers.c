@@ -5,11 +5,16 @@
 
 /* How long Mesos keeps the rest of an offer that was used. */
 #define REST_REFUSE_MS 1000
+/* After so many executors in a row that ended before they registered, an agent gets no more. */
+#define MAX_AGENT_FAILURES 2
+#define LOG "MesosFineGrainedSchedulerBackend"
 
 struct fine_agent {
         struct fine_agent *prev, *next;
         char *id;
         bool has_executor;
+        bool registered;                 /* its executor, with the driver */
+        int failures;                    /* executors in a row that ended before they registered */
         int64_t executors;               /* that have ended so far */
         struct mesos_resources executor; /* what it takes; each of its tasks repeats it */
         struct arena arena;              /* of `executor` */
@@ -146,6 +151,8 @@ static int64_t fine_task_cores(const struct fine_offers *f, const struct fine_us
         const struct fine_offers_config *c = f->config;
         int64_t cpus = mesos_resources_sum(u->rest.data, u->rest.len, "cpus");
         if (!u->agent->has_executor) {
+                if (u->agent->failures >= MAX_AGENT_FAILURES)
+                        return 0;
                 if (mesos_resources_sum(u->rest.data, u->rest.len, "mem") < c->executor_memory * 1000)
                         return 0;
                 cpus -= c->executor_cores_milli;
@@ -269,12 +276,23 @@ void fine_offers_answer(struct fine_offers *f)
 
 /* ---------------------------------------------------------------------------------------------------------- updates */
 
+static void fine_count_failure(struct fine_offers *f, struct fine_agent *agent)
+{
+        if (++agent->failures == MAX_AGENT_FAILURES)
+                offer_actions_log(&f->actions, LOG_WARN,
+                                  "Excluding Mesos agent %s: its last %d executors ended before they registered; is "
+                                  "Firesteel installed on it?",
+                                  agent->id, MAX_AGENT_FAILURES);
+}
+
 static void fine_forget_executor(struct fine_offers *f, struct fine_agent *agent, enum task_outcome outcome,
-                                 bool caused_by_app, const char *reason)
+                                 bool caused_by_app, bool is_failure, const char *reason)
 {
         if (!agent->has_executor)
                 return;
-        agent->has_executor = false;
+        if (is_failure && !agent->registered)
+                fine_count_failure(f, agent);
+        agent->has_executor = agent->registered = false;
         agent->executors++;
         queue_push(&f->actions.queue,
                    (struct offer_action){.kind = OFFER_ACTION_EXECUTOR_ENDED,
@@ -298,7 +316,7 @@ bool fine_offers_updated(struct fine_offers *f, const struct fine_update *update
         if (task_outcome_is_final(outcome))
                 fine_task_remove(f, t);
         if (task_outcome_is_failure(outcome) && !update->by_executor && is_current)
-                fine_forget_executor(f, agent, outcome, true,
+                fine_forget_executor(f, agent, outcome, true, !update->not_launched,
                                      update->message && *update->message ? update->message : "Lost executor");
         return true;
 }
@@ -309,7 +327,16 @@ void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool ca
         offer_actions_begin(&f->actions);
         if (a)
                 fine_forget_executor(f, a, caused_by_app ? TASK_OUTCOME_FAILED : TASK_OUTCOME_LOST, caused_by_app,
-                                     reason);
+                                     caused_by_app, reason);
+}
+
+void fine_offers_registered(struct fine_offers *f, const char *agent)
+{
+        struct fine_agent *a = fine_agent_find(f, agent);
+        if (!a || !a->has_executor)
+                return;
+        a->registered = true;
+        a->failures = 0;
 }
 
 void fine_offers_each(const struct fine_offers *f, void (*visit)(void *context, int64_t task, const char *agent),

@@ -9,6 +9,7 @@
  *              … choose tasks for f.usable[i].cores cores on the agent f.usable[i].offers[0]->agent …
  *              fine_offers_add_task(&f, i, task);
  *      fine_offers_answer(&f);                                            → ACCEPT, DECLINE
+ *      fine_offers_registered(&f, agent);               ← its executor has registered with the driver
  *      fine_offers_updated(&f, &update);                ← UPDATE          → EXECUTOR_ENDED
  *      fine_offers_executor_lost(&f, agent, …);         ← FAILURE         → EXECUTOR_ENDED
  *
@@ -17,6 +18,7 @@
  *   - A task that its executor reports as failed leaves the executor known. Spark forgets it, and then needs its memory
  *     once more on that agent.
  *   - Offers that are declined for the same reason are declined with one call.
+ *   - An agent whose executors end twice in a row before they register gets no more. Spark never stops to start them.
  *
  * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only launches of the event
  * that starts it charge its resources. A task ends once.
@@ -46,6 +48,7 @@ struct fine_update {
         int64_t task;
         mesos_task_state state;
         bool by_executor;    /* its executor reports it, neither agent nor master */
+        bool not_launched;   /* it never reached the agent, whose executors this does not blame */
         const char *message; /* or NULL */
 };
 
@@ -101,6 +104,9 @@ bool fine_offers_updated(struct fine_offers *f, const struct fine_update *update
  * known there.
  */
 void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool caused_by_app, const char *reason);
+
+/* The executor of @agent has registered with the driver: earlier failures there no longer count. */
+void fine_offers_registered(struct fine_offers *f, const char *agent);
 
 /* The scheduler has tasks to place. */
 void fine_offers_revive(struct fine_offers *f);

@@ -216,6 +216,50 @@ static void lost_agent_ends_its_executor_once(void **state)
         assert_string_equal(fine_drain(x), "");
 }
 
+/* Takes all actions. Returns whether one logs that an agent is excluded. */
+static bool fine_drain_exclusion(struct fine_fixture *x)
+{
+        bool found = false;
+        for (const struct offer_action *action; (action = fine_offers_next_action(&x->f));)
+                found |= action->kind == OFFER_ACTION_LOG && strstr(action->log.line, "Excluding Mesos agent a");
+        return found;
+}
+
+static void agent_of_two_executors_that_do_not_register_is_excluded(void **state)
+{
+        struct fine_fixture *x = *state;
+        const struct mesos_offer o = fine_offer(x, "o1", "a", 2000, 1408), other = fine_offer(x, "o2", "b", 2000, 1408);
+        const struct fine_update lost = {.task = 1, .state = MESOS_TASK_LOST, .not_launched = true};
+        fine_run(x, &o, 1, 1);
+        assert_true(fine_offers_updated(&x->f, &lost)); /* does not count */
+        for (int task = 2; task <= 4; task++) {
+                assert_non_null(strstr(fine_run(x, &o, task, 1), "accept o1"));
+                if (task == 3)
+                        fine_offers_registered(&x->f, "a"); /* the next failure is the first again */
+                assert_true(fine_update(x, task, MESOS_TASK_FAILED, false));
+                assert_false(fine_drain_exclusion(x));
+        }
+        fine_run(x, &o, 5, 1);
+        fine_offers_executor_lost(&x->f, "a", true, "status 127");
+        assert_true(fine_drain_exclusion(x));
+        fine_offers_received(&x->f, &o, 1);
+        assert_int_equal(x->f.n_usable, 0);
+        fine_offers_answer(&x->f);
+        assert_string_equal(fine_drain(x), "decline o1\n");
+        assert_non_null(strstr(fine_run(x, &other, 6, 1), "accept o2"));
+}
+
+static void lost_agents_are_not_excluded(void **state)
+{
+        struct fine_fixture *x = *state;
+        const struct mesos_offer o = fine_offer(x, "o1", "a", 2000, 1408);
+        for (int task = 1; task <= 3; task++) {
+                assert_non_null(strstr(fine_run(x, &o, task, 1), "accept o1"));
+                fine_offers_executor_lost(&x->f, "a", false, "agent lost");
+                assert_string_equal(fine_drain(x), "ended -1 on a: agent lost\n");
+        }
+}
+
 static void stopped_core_declines_all(void **state)
 {
         struct fine_fixture *x = *state;
@@ -241,6 +285,8 @@ int main(void)
                 FINE_TEST(only_agent_and_master_end_an_executor),
                 FINE_TEST(late_update_spares_the_next_executor),
                 FINE_TEST(lost_agent_ends_its_executor_once),
+                FINE_TEST(agent_of_two_executors_that_do_not_register_is_excluded),
+                FINE_TEST(lost_agents_are_not_excluded),
                 FINE_TEST(stopped_core_declines_all),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
