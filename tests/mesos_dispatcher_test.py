@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from conditions import wait_until
+from free_ports import free_port
 from mesos.master import Master
 from mesos_dispatcher import Dispatcher, Home
 from standalone_cluster import BIN
@@ -177,3 +178,9 @@ def test_removed_framework_is_replaced(dispatcher, master, home):
     dispatcher.reaches(supervised, "FINISHED")
     assert dispatcher.state(lost) == "FINISHED" and len(home.commands()) == 3
     assert len(master.frameworks) == 2
+
+
+def test_silent_zookeeper_is_named(tmp_path, master, home):
+    servers = f"127.0.0.1:{free_port()}"
+    with Dispatcher(tmp_path, f"mesos://{master.address}", home, words=("--zk", servers)) as d:
+        d.process.says(rf"ZooKeeper at {servers} does not answer, trying again: check the servers of spark\.deploy\.zookeeper\.url")

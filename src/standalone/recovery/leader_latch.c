@@ -22,7 +22,9 @@
 #include <string.h>
 
 #define LOG "ZooKeeperLeaderElectionAgent"
-#define RETRY 1000 /* ms before an attempt that failed for an unknown reason is repeated */
+#define RETRY 1000            /* ms before an attempt that failed for an unknown reason is repeated */
+#define FIRST_SILENCE_MS 2000 /* without a session, until the first warning; then twice as long each time */
+#define MAX_SILENCE_MS 60000
 #define MARK "-latch-"
 
 enum latch_state { PREPARING, LOOKING, WAITING, LEADING, OUT };
@@ -45,6 +47,8 @@ struct leader_latch {
         bool no_rights;                  /* no permission to create one of the directories */
         bool asking;                     /* reading the node, while leading */
         int64_t asked, proven, ask_next; /* ns */
+        int64_t silence_ms;              /* between this warning that the servers do not answer and the next */
+        int64_t silence_ends;            /* ns: when the next one is due, unless connected */
         uv_timer_t timer;
         bool closing;
         void (*closed)(void *owner);
@@ -67,6 +71,26 @@ static void leader_latch_rest(struct leader_latch *l, uint64_t ms)
 }
 
 /* ------------------------------------------------------------------------------------------------- the session */
+
+/* Sets the timer to the next warning. */
+static void leader_latch_await_session(struct leader_latch *l)
+{
+        l->silence_ends = now_ns() + ms_to_ns(l->silence_ms);
+        leader_latch_rest(l, (uint64_t)l->silence_ms);
+}
+
+static void leader_latch_warn_of_silence(struct leader_latch *l)
+{
+        const int64_t left = l->silence_ends - now_ns();
+        if (left > 0) { /* the timer was set to repeat a request */
+                leader_latch_rest(l, (uint64_t)(left / NS_PER_MS) + 1);
+                return;
+        }
+        log_warn(LOG, "ZooKeeper at %s does not answer, trying again: check the servers of spark.deploy.zookeeper.url",
+                 l->servers);
+        l->silence_ms = MIN(l->silence_ms * 2, MAX_SILENCE_MS);
+        leader_latch_await_session(l);
+}
 
 static void leader_latch_timer_closed(uv_handle_t *handle)
 {
@@ -140,6 +164,7 @@ static void leader_latch_on_session(void *owner, enum zookeeper_session session,
         case ZOOKEEPER_CONNECTED:
                 l->connected = true;
                 l->warned = false;
+                l->silence_ms = FIRST_SILENCE_MS;
                 l->timeout = timeout;
                 if (l->state == LEADING) {
                         l->asking = false;
@@ -157,15 +182,19 @@ static void leader_latch_on_session(void *owner, enum zookeeper_session session,
                         return;
                 l->connected = false;
                 forget_answers(l);
-                log_warn(LOG, "The connection to ZooKeeper is lost");
+                log_warn(LOG, "The connection to ZooKeeper is lost (%s), trying again", l->servers);
                 if (l->state == LEADING)
                         l->ops->connection(l->owner, false);
+                else
+                        leader_latch_await_session(l);
                 return;
         case ZOOKEEPER_EXPIRED:
                 if (l->state == LEADING)
                         leader_latch_lose(l, "the session with ZooKeeper has expired");
-                else
+                else {
+                        uv_timer_stop(&l->timer); /* the next session begins as soon as this one is closed */
                         leader_latch_reopen(l);
+                }
                 return;
         case ZOOKEEPER_REFUSED:
                 leader_latch_fail(l, "ZooKeeper does not accept spark.firesteel.zookeeper.user and .password");
@@ -197,6 +226,7 @@ static void open_session(struct leader_latch *l)
         uuid_draw(l->id);
         l->unanswered = l->stale = 0;
         l->state = PREPARING;
+        leader_latch_await_session(l);
         zk_open(l->loop, &l->options.zookeeper, &events, l, l->options.module, &l->z);
 }
 
@@ -302,7 +332,8 @@ static void leader_latch_on_timer(uv_timer_t *timer)
                 if (l->state == WAITING)
                         l->state = LOOKING;
                 leader_latch_step(l);
-        }
+        } else if (!l->z_closing)
+                leader_latch_warn_of_silence(l);
 }
 
 static void leader_latch_lead(struct leader_latch *l, char *node)
@@ -463,6 +494,7 @@ struct leader_latch *leader_latch_open(uv_loop_t *loop, const struct leader_latc
         l->loop = loop;
         l->ops = ops;
         l->owner = owner;
+        l->silence_ms = FIRST_SILENCE_MS;
         l->options = *options;
         l->options.zookeeper.servers = l->servers = mem_strdup(options->zookeeper.servers);
         if (options->zookeeper.user_password)
