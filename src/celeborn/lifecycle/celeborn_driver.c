@@ -635,7 +635,8 @@ static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celebor
         if (o->journal) {
                 _cleanup_(buf_deinit) struct buf record = BUF_INIT;
                 lifecycle_record_application(&record, d->app_id);
-                o->journal(o->owner, record.data, record.len, false);
+                /* Durable before there is a shuffle: a driver without the id cannot end it at Celeborn. */
+                o->journal(o->owner, record.data, record.len, true);
         }
 }
 
