@@ -237,7 +237,7 @@ static void adoption_take_run(struct cluster_backend *b, struct remote_executor 
                                          .shuffle = run->shuffle,
                                          .outputs = run->outputs,
                                          .n = (int)MIN(run->n_outputs, (size_t)MAX_TASK_BATCH),
-                                         .takes_core = !run->ended && !run->computed};
+                                         .takes_core = !run->computed}; /* an ended one until its outcome has come */
         const bool valid = run->n_outputs > 0 && run->n_outputs <= MAX_TASK_BATCH && run->slot >= 0 &&
                            run->slot < x->slots && run->first_task_id >= 0;
         if (!run->ended)

@@ -107,7 +107,7 @@ void holdings_end_run(struct holdings *h, int64_t first_id)
 {
         for (size_t i = 0; i < h->runs.len; i++)
                 if (h->runs.data[i].first_id == first_id)
-                        h->runs.data[i].takes_core = false;
+                        h->runs.data[i].takes_core = true;
 }
 
 void holdings_validate_rdd(struct holdings *h, int rdd)

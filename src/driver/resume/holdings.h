@@ -64,7 +64,7 @@ bool holdings_add_run(struct holdings *h, const struct held_batch *run);
 /* Moves a batch of a journal's job to *@run, which the caller frees. @job 0: of any job. False: there is none. */
 bool holdings_take_run(struct holdings *h, uint64_t job, struct held_batch *run);
 
-/* The batch that begins with this task does not run any more: it takes no core. */
+/* The batch that begins with this task does not run any more: it takes a core until its outcome has come. */
 void holdings_end_run(struct holdings *h, int64_t first_id);
 
 /* The RDD is in a job that the journal names. */

@@ -98,7 +98,7 @@ static void add_run(struct holdings *h, int executor, int64_t first_id, uint64_t
                                        .job = job,
                                        .outputs = (int32_t[]){3, 5},
                                        .n = 2,
-                                       .takes_core = true};
+                                       .takes_core = first_id != 30};
         assert_true(holdings_add_run(h, &run));
 }
 
@@ -120,7 +120,7 @@ static void takes_the_batches_of_a_job_once(void **state)
         free(run.outputs);
         assert_true(holdings_take_run(&h, 1, &run));
         assert_int_equal(run.first_id, 30);
-        assert_false(run.takes_core);
+        assert_true(run.takes_core);
         free(run.outputs);
         assert_false(holdings_take_run(&h, 1, &run));
         holdings_close(&h);
