@@ -113,10 +113,34 @@ def test_files_that_the_servers_have_lost_are_computed_again(app, celeborn):
     assert len(of_phase_3(app.ran()[len(before):])) == 8
 
 
-def test_authentication_is_refused(app):
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_next_driver_proves_the_secret(tmp_path, application, kept):
+    """It derives the secret from that of spark.authenticate. If this has ended with the earlier driver, since no executor waits
+    for the next one, all maps run again."""
+    with Celeborn(workers=2, authenticate=True) as celeborn:
+        app = Run(tmp_path, application, master="local-cluster[2,1,1024]", phase=3, settings=[
+            "spark.shuffle.manager=celeborn", f"spark.celeborn.master.endpoints={celeborn.master}",
+            "spark.celeborn.auth.enabled=true", "spark.authenticate=true",
+            *([] if kept else ["spark.firesteel.resume.executorTimeout=0"])])
+        try:
+            app.start()
+            app.wait_at_gate(3, 2, maps=True)
+            kill(app.processes[0])
+            before = app.ran()
+            assert not any(secret.encode() in epoch for secret in celeborn.secrets.values() for epoch in app.epochs())
+            app.open_gate()
+            assert app.resume().wait(timeout=120) == 0, app.log(1)
+            app.check(1)
+            assert of_phase_3(app.ran()[len(before):]) == ({"3.3"} if kept else {f"3.{i}" for i in range(8)})
+            assert len(celeborn.secrets) == (1 if kept else 2)
+        finally:
+            app.end()
+
+
+def test_authentication_without_a_secret_that_lasts_is_refused(app):
     app.command[3:3] = ["--conf", "spark.celeborn.auth.enabled=true"]
     assert app.start().wait(timeout=60) == 1
-    assert "the secret of the application ends with its driver: set one of them to false" in app.log(0)
+    assert "spark.authenticate is false: set it to true" in app.log(0)
 
 
 def test_an_application_that_had_failed_begins_again_at_the_servers(app, celeborn):

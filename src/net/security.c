@@ -28,6 +28,7 @@
 #define MAX_SECRET_FILE (1 << 20)
 #define MAX_PURPOSE 64
 #define MAX_APP_ID 256
+#define SALT "firesteel secret 1"
 
 static void security_wipe(void *data, size_t len)
 {
@@ -169,11 +170,10 @@ static int new_psk(struct security *s, const struct fst_conf *conf, const char *
                          "The secret of this application can have %.0f bits at most. An eavesdropper may guess it: "
                          "use at least %d random bits (openssl rand -hex 32).",
                          bits, SECRET_LEAST_BITS);
-        static const char salt[] = "firesteel secret 1";
         _cleanup_free_ char *info = mem_printf("application %s", app_id);
         s->kind = SECURITY_PSK;
         s->identity = mem_printf("firesteel 1 %s", app_id);
-        r = s->crypto->hkdf(secret.data, secret.len, salt, sizeof(salt) - 1, info, strlen(info), s->secret,
+        r = s->crypto->hkdf(secret.data, secret.len, SALT, sizeof(SALT) - 1, info, strlen(info), s->secret,
                             sizeof(s->secret));
         if (r < 0)
                 return error_set(error, r, "no key can be derived from the secret");
@@ -357,4 +357,20 @@ int security_make_secret(const struct fst_conf *conf, char **out, struct fst_err
         security_wipe(bytes, sizeof(bytes));
         *out = text;
         return 0;
+}
+
+int security_derive(const struct fst_conf *conf, enum security_role role, const char *purpose,
+                    uint8_t out[static SECURITY_DERIVED_SIZE], struct fst_error *error)
+{
+        const struct crypto_ops *crypto;
+        _cleanup_(buf_wipe) struct buf secret = BUF_INIT;
+        int r = read_secret(conf, role, &secret, error);
+        if (r == 0)
+                r = crypto_load(&crypto, error);
+        if (r)
+                return r;
+        _cleanup_free_ char *info = mem_printf("purpose %s", purpose);
+        r = crypto->hkdf(secret.data, secret.len, SALT, sizeof(SALT) - 1, info, strlen(info), out,
+                         SECURITY_DERIVED_SIZE);
+        return r < 0 ? error_set(error, r, "no key can be derived from the secret") : 0;
 }

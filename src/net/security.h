@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 struct fst_conf;
 struct fst_error;
 struct security;
@@ -42,3 +44,12 @@ const char *security_name(const struct security *security);
  * _SPARK_AUTH_SECRET or a file, never on a command line. Returns 0, or negative with @error.
  */
 int security_make_secret(const struct fst_conf *conf, char **out, struct fst_error *error);
+
+#define SECURITY_DERIVED_SIZE 32
+
+/* Derives a secret for another purpose from that of spark.authenticate, by HKDF-SHA-256: it does not reveal the
+ * application's secret, if this has enough random bits. @purpose names one use of one application. Returns 0, or
+ * negative with @error: no secret, an unreadable file, a missing crypto module.
+ */
+int security_derive(const struct fst_conf *conf, enum security_role role, const char *purpose,
+                    uint8_t out[static SECURITY_DERIVED_SIZE], struct fst_error *error);

@@ -349,6 +349,27 @@ static void where_secrets_come_from(void **state)
         error_deinit(&error);
 }
 
+static void derives_a_secret_for_each_purpose(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        uint8_t first[SECURITY_DERIVED_SIZE], again[sizeof(first)], purpose[sizeof(first)], secret[sizeof(first)];
+        struct fst_conf conf;
+        conf_init(&conf);
+        assert_int_equal(security_derive(&conf, SECURITY_DRIVER, "one", first, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "spark.authenticate.secret"));
+        conf_set(&conf, "spark.authenticate.secret", SECRET);
+        assert_int_equal(security_derive(&conf, SECURITY_DRIVER, "one", first, &error), 0);
+        assert_int_equal(security_derive(&conf, SECURITY_DRIVER, "one", again, &error), 0);
+        assert_int_equal(security_derive(&conf, SECURITY_DRIVER, "two", purpose, &error), 0);
+        conf_set(&conf, "spark.authenticate.secret", SECRET "0");
+        assert_int_equal(security_derive(&conf, SECURITY_DRIVER, "one", secret, &error), 0);
+        assert_memory_equal(first, again, sizeof(first));
+        assert_memory_not_equal(first, purpose, sizeof(first));
+        assert_memory_not_equal(first, secret, sizeof(first));
+        conf_deinit(&conf);
+        error_deinit(&error);
+}
+
 /* Returns whether the log mentions a secret, and checks that it does not contain the secret. */
 static bool warns(const char *secret)
 {
@@ -487,6 +508,7 @@ int main(void)
                 cmocka_unit_test(who_speaks_no_tls),
                 cmocka_unit_test(who_says_nothing),
                 cmocka_unit_test(where_secrets_come_from),
+                cmocka_unit_test(derives_a_secret_for_each_purpose),
                 cmocka_unit_test(weak_secrets),
                 cmocka_unit_test(certificates),
                 cmocka_unit_test(test_key_of_a_store_has_its_own_password),

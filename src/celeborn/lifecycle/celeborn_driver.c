@@ -10,6 +10,7 @@
 #include "celeborn/lifecycle/lifecycle_journal.h"
 #include "conf/conf.h"
 #include "hadoop/sasl.h"
+#include "net/security.h"
 #include "net/socket.h"
 
 #include <pthread.h>
@@ -23,7 +24,6 @@
 #define STOP_TIMEOUT_MS 3000
 #define MASTER_RETRIES 15
 #define AUTH_KEY "spark.celeborn.auth.enabled"
-#define SECRET_BYTES 32
 #define UNKNOWN_NUMBERS 256 /* that an earlier driver may have used without a durable record */
 
 enum celeborn_event_kind {
@@ -517,22 +517,42 @@ static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_con
         return 0;
 }
 
-/* Makes the application's secret: *@secret stays NULL if there is to be none. */
-static int celeborn_make_secret(const struct fst_conf *conf, char **secret, struct fst_error *error)
+/* Whether connections prove a secret of the application. */
+static int celeborn_read_authentication(const struct celeborn_driver_options *o, bool *enabled, struct fst_error *error)
 {
         const struct sasl_ops *sasl;
-        unsigned char random[SECRET_BYTES];
-        bool enabled;
-        int r = conf_get_bool(conf, AUTH_KEY, &enabled, error);
-        if (r || !enabled)
+        bool has_secret = false;
+        int r = conf_get_bool(o->conf, AUTH_KEY, enabled, error);
+        if (r || !*enabled)
                 return r;
         if ((r = sasl_load(&sasl, error)))
                 return error_wrap(error, r, AUTH_KEY);
-        if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-                return error_set(error, -EIO, "cannot make a secret for Celeborn: the kernel gives no random bytes");
+        if (o->journal && (r = conf_get_bool(o->conf, "spark.authenticate", &has_secret, error)) == 0 && !has_secret)
+                r = error_set(error, -EINVAL,
+                              "spark.firesteel.resume.enabled and " AUTH_KEY
+                              " are true, and spark.authenticate is false: set it to true, because the next driver "
+                              "derives the secret for Celeborn from that of the application");
+        return r;
+}
+
+/* Makes the secret of the application that d->app_id names. With a journal, the next driver makes the same. */
+static int celeborn_driver_make_secret(struct celeborn_driver *d, const struct celeborn_driver_options *o,
+                                       struct fst_error *error)
+{
+        _cleanup_free_ char *purpose = mem_printf("Celeborn, application %s", d->app_id);
+        uint8_t secret[SECURITY_DERIVED_SIZE];
+        int r = 0;
+        if (o->journal)
+                r = security_derive(o->conf, SECURITY_DRIVER, purpose, secret, error);
+        else if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
+                r = error_set(error, -EIO, "cannot make a secret for Celeborn: the kernel gives no random bytes");
+        if (r)
+                return r;
         struct buf text = BUF_INIT;
-        base64_put(&text, random, sizeof(random));
-        *secret = buf_steal(&text);
+        base64_put(&text, secret, sizeof(secret));
+        explicit_bzero(secret, sizeof(secret));
+        d->secret = buf_steal(&text);
+        d->auth.secret = d->secret;
         return 0;
 }
 
@@ -599,12 +619,19 @@ static void celeborn_driver_note_earlier(struct celeborn_driver *d, const struct
         log_info(LOG, "Going on with %d shuffles of %s in Celeborn", found, d->app_id);
 }
 
-/* Makes the core with what earlier drivers have left, if that can be used, or a new application. */
+/* Makes the core with what earlier drivers have left, if that can be used, or a new application. @unproven: this driver
+ * cannot prove the secret of earlier ones. */
 static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celeborn_config *config,
-                                       const struct celeborn_driver_options *o)
+                                       const struct celeborn_driver_options *o, bool unproven)
 {
         _cleanup_free_ char *id = NULL;
         const size_t first = celeborn_earlier_begin(o, &id);
+        if (id && unproven) {
+                log_info(LOG,
+                         "Map outputs in Celeborn are computed again: the secret of spark.authenticate has ended with "
+                         "the earlier driver");
+                free(steal(id));
+        }
         int r = id ? 0 : -ENOENT;
         config->journaled = o->journal != NULL;
         if (r == 0) {
@@ -624,7 +651,7 @@ static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celebor
         }
         d->app_id = mem_strdup(id);
         d->options.app_id = d->app_id;
-        d->auth = (struct celeborn_connection_auth){.app_id = d->app_id, .secret = d->secret};
+        d->auth = (struct celeborn_connection_auth){.app_id = d->app_id, .registered = r == 0};
         if (r == 0) {
                 lifecycle_restored(d->core, now_ns());
                 celeborn_driver_note_earlier(d, o, first);
@@ -644,9 +671,10 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
                         struct fst_error *error)
 {
         _cleanup_(master_list_deinit) master_list masters = {0};
-        _cleanup_free_ char *host = NULL, *tenant = NULL, *user = NULL, *tags = NULL, *secret = NULL;
+        _cleanup_free_ char *host = NULL, *tenant = NULL, *user = NULL, *tags = NULL;
         struct celeborn_config config = {0};
         int64_t connect_ms;
+        bool authenticated;
         int r;
         if ((r = celeborn_read_masters(options->conf, &masters, error)) ||
             (r = celeborn_read_config(options->conf, &config, error)) ||
@@ -656,7 +684,7 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
             (r = conf_get_string(options->conf, "spark.celeborn.quota.identity.user-specific.userName", &user,
                                  error)) ||
             (r = conf_get_string(options->conf, "spark.celeborn.tags.tagsExpr", &tags, error)) ||
-            (r = celeborn_make_secret(options->conf, &secret, error)))
+            (r = celeborn_read_authentication(options, &authenticated, error)))
                 return r;
         if (getrandom(config.seed, sizeof(config.seed), 0) != (ssize_t)sizeof(config.seed))
                 config.seed[0] = (uint64_t)now_ns();
@@ -667,22 +695,16 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
         config.tags = tags ? tags : "";
         config.masters = masters.data;
         config.n_masters = (int)masters.len;
-        if (secret && options->journal)
-                return error_set(
-                        error, -ENOTSUP,
-                        "spark.firesteel.resume.enabled and " AUTH_KEY
-                        " are true, but the secret of the application ends with its driver: set one of them to "
-                        "false");
         struct celeborn_driver *d = new0(struct celeborn_driver);
         d->driver.class = &celeborn_driver_class;
         d->options = *options;
         d->options.conf = NULL;
         d->options.earlier = NULL;
-        d->secret = steal(secret);
         d->connect_timeout_ms = (uint64_t)MAX(connect_ms, (int64_t)1);
         pthread_mutex_init(&d->lock, NULL);
-        celeborn_driver_begin_core(d, &config, options);
-        if ((r = celeborn_driver_start(d, error))) {
+        celeborn_driver_begin_core(d, &config, options, authenticated && options->other_secret);
+        if ((authenticated && (r = celeborn_driver_make_secret(d, options, error))) ||
+            (r = celeborn_driver_start(d, error))) {
                 celeborn_driver_free(d);
                 return r;
         }

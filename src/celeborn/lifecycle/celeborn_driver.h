@@ -10,7 +10,8 @@
  * Resuming. The lifecycle manager's state goes to the journal of the application, if it has one. The next driver goes
  * on under the same id of the application at Celeborn, sends heartbeats again, and adopts shuffles whose outputs `has`
  * finds. Others are dropped when they begin again. If the earlier driver has told the master that the application ends,
- * it gets another id there. Authentication is refused with a journal: the secret ends with its driver.
+ * it gets another id there. With a journal, the secret of authentication is derived from that of spark.authenticate and
+ * the application's id at Celeborn, so that the next driver has it and the journal does not.
  */
 #pragma once
 
@@ -37,7 +38,8 @@ struct celeborn_driver_options {
         bool (*may_remove)(void *owner);
         const fst_bytes *earlier; /* records of earlier drivers, in order; during celeborn_driver_new */
         size_t n_earlier;
-        int epoch; /* of this driver among those of the application: 1, 2, … */
+        bool other_secret; /* that of spark.authenticate is not the one of earlier drivers */
+        int epoch;         /* of this driver among those of the application: 1, 2, … */
         void *owner;
 };
 

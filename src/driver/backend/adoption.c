@@ -381,7 +381,9 @@ int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error)
         if (job_runner_take_secret(b->runner)) /* of an earlier driver, whose executors have it */
                 return 0;
         r = b->manager->class->make_secret(b->manager, error);
-        if (r == 0)
-                job_runner_keep_secret(b->runner);
-        return r;
+        if (r)
+                return r;
+        b->made_secret = true;
+        job_runner_keep_secret(b->runner);
+        return 0;
 }

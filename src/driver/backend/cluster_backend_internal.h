@@ -44,6 +44,7 @@ struct cluster_backend {
         struct slot_monitor *watch; /* of no slots, for the memory of this process; NULL: no control group */
         bool drained;               /* DRAIN_MS have passed */
         struct security *security;
+        bool made_secret;     /* this driver made the secret of spark.authenticate */
         struct rpc_port port; /* bound before the application has its id */
         struct rpc_env *rpc;
         struct executor_table executors;

@@ -41,6 +41,7 @@ int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *er
                                                   .wake = cluster_remote_shuffle_on_wake,
                                                   .dropped = cluster_remote_shuffle_on_dropped,
                                                   .may_remove = cluster_remote_shuffle_may_remove,
+                                                  .other_secret = b->made_secret,
                                                   .owner = b};
         enum shuffle_manager manager;
         int r = shuffle_manager_read(b->sc->conf, &manager, error);
