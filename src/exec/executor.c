@@ -40,8 +40,6 @@
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 #include "rpc/wire_memory.h"
-#include "shuffle/remote/object_shuffle.h"
-#include "shuffle/shuffle_manager.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"
 
@@ -380,13 +378,9 @@ static int connect_driver(struct executor *x, struct fst_error *error)
 
 static int start_slots(struct executor *x, struct fst_error *error)
 {
-        enum shuffle_manager manager;
-        int r = shuffle_manager_read(&x->conf, &manager, error);
-        if (r)
-                return r;
-        bool outside = manager == SHUFFLE_MANAGER_CELEBORN || conf_contains(&x->conf, OBJECT_STORE_KEY);
+        int r = 0;
         /* Tasks in processes keep their core: an idle process of another slot takes memory. */
-        bool more = outside && !(x->env.isolation && x->env.isolation->all);
+        bool more = executor_transfer_publishes(x->data) && !(x->env.isolation && x->env.isolation->all);
         x->n_slots = more ? 2 * x->options->cores : x->options->cores;
         x->slots = new_array(struct slot *, (size_t)x->n_slots);
         x->running = new_array(struct task_batch *, (size_t)x->n_slots);

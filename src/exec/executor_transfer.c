@@ -53,7 +53,8 @@ struct executor_transfer {
         struct file_cache *files;
         struct external_shuffle_outputs *kept; /* for the shuffle service; NULL: none */
         struct remote_shuffle *remote;         /* for map outputs in a store or in Celeborn; NULL: none */
-        bool celeborn;                         /* `remote` is in Celeborn */
+        enum shuffle_manager shuffle_manager;  /* CELEBORN: `remote` is there */
+        bool publishes;                        /* all map outputs live outside of executors */
         struct task_services task_services;
         pthread_mutex_t lock; /* protects `updates` and `driver` */
         struct block_location driver;
@@ -285,12 +286,13 @@ bool executor_transfer_keeps_results(struct executor_transfer *d)
 int executor_transfer_migrate(struct executor_transfer *d, void (*round_over)(void *owner), void *owner,
                               struct migration **migration, struct fst_error *error)
 {
+        const bool in_celeborn = d->shuffle_manager == SHUFFLE_MANAGER_CELEBORN;
         return migration_new(&(struct migration_options){.conf = d->options.conf,
                                                          .env = d->env,
                                                          .blocks = d->blocks,
                                                          .network = &d->network,
                                                          .asks = d->options.asks,
-                                                         .fallback = d->celeborn ? NULL : d->remote,
+                                                         .fallback = in_celeborn ? NULL : d->remote,
                                                          .round_over = round_over,
                                                          .owner = owner},
                              migration, error);
@@ -351,10 +353,12 @@ int executor_transfer_new(struct exec_env *env, const struct executor_transfer_o
         d->env = env;
         d->options = *options;
         pthread_mutex_init(&d->lock, NULL);
-        int r = security_for(options->security, "transfer", &d->security, error);
-        if (r || (r = start_client(d, error)) ||
+        int r;
+        if ((r = shuffle_manager_read(options->conf, &d->shuffle_manager, error)) ||
+            (r = security_for(options->security, "transfer", &d->security, error)) || (r = start_client(d, error)) ||
             (r = conf_get_int(options->conf, "spark.storage.maxReplicationFailures", &failures, error)))
                 return r;
+        d->publishes = d->shuffle_manager == SHUFFLE_MANAGER_CELEBORN || conf_contains(options->conf, OBJECT_STORE_KEY);
         d->network = (struct block_network){.client = d->client,
                                             .lost = options->lost ? lost_executors_has : NULL,
                                             .lost_owner = options->lost,
@@ -422,7 +426,6 @@ static int executor_transfer_use_celeborn(struct executor_transfer *d, struct fs
                                                    .ask = ask_celeborn,
                                                    .owner = d};
         int r = celeborn_shuffle_new(&options, &d->remote, error);
-        d->celeborn = r == 0;
         d->env->remote_outputs = d->remote;
         return r;
 }
@@ -430,10 +433,8 @@ static int executor_transfer_use_celeborn(struct executor_transfer *d, struct fs
 int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int (*running)(void *owner), void *owner,
                                 struct fst_error *error)
 {
-        enum shuffle_manager manager;
-        int r = shuffle_manager_read(d->options.conf, &manager, error);
-        if (r || manager == SHUFFLE_MANAGER_CELEBORN)
-                return r ? r : executor_transfer_use_celeborn(d, error);
+        if (d->shuffle_manager == SHUFFLE_MANAGER_CELEBORN)
+                return executor_transfer_use_celeborn(d, error);
         const struct exec_env *env = d->env;
         struct object_shuffle_options options = {.conf = d->options.conf,
                                                  .directory = conf_get_raw(d->options.conf, OBJECT_DIRECTORY_KEY),
@@ -444,7 +445,7 @@ int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int
                                                  .owner = owner};
         if (!options.directory)
                 return 0;
-        r = env->io_secret_len ? file_key_from(env->io_secret, env->io_secret_len, &options.key, error) : 0;
+        int r = env->io_secret_len ? file_key_from(env->io_secret, env->io_secret_len, &options.key, error) : 0;
         if (r == 0)
                 r = object_shuffle_new(&options, &d->remote, error);
         d->env->remote_outputs = d->remote;
@@ -453,7 +454,7 @@ int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int
 
 bool executor_transfer_publishes(const struct executor_transfer *d)
 {
-        return d->celeborn || (d->remote != NULL && conf_contains(d->options.conf, OBJECT_STORE_KEY));
+        return d->publishes;
 }
 
 int executor_transfer_publish(struct executor_transfer *d, int shuffle, struct remote_output *outputs, int n,

@@ -107,7 +107,10 @@ int executor_transfer_service_port(const struct executor_transfer *data);
 int executor_transfer_use_store(struct executor_transfer *data, int32_t writer, int (*running)(void *owner),
                                 void *owner, struct fst_error *error);
 
-/* True if all map outputs live outside of executors: executor_transfer_publish takes them. */
+/*
+ * True if the configuration puts all map outputs outside of executors: executor_transfer_publish takes them, once
+ * executor_transfer_use_store has been called. Any thread.
+ */
 bool executor_transfer_publishes(const struct executor_transfer *data);
 
 /*
