@@ -1,13 +1,19 @@
 """Genuine Celeborn: masters and workers of a distribution on loopback, from the folder of jars that CELEBORN_JARS names."""
+import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from celeborn.authentication import CLIENT, INITIATION, REGISTRATION, SASL, initiation  # noqa: E402
+from celeborn.messages import RPC_REQUEST, RPC_RESPONSE, bytes_field, frame, number_field, plain_message  # noqa: E402
 from free_ports import free_ports  # noqa: E402
 
 TIMEOUT = 400
@@ -24,6 +30,18 @@ def reason_to_skip():
     if not jars or not os.path.isdir(jars):
         return "CELEBORN_JARS names no folder with the jars of a Celeborn distribution"
     return None if shutil.which("java") else "there is no java"
+
+
+def register_application(celeborn, app, secret):
+    """Registers an application with the master, as its driver does."""
+    with socket.create_connection(("127.0.0.1", celeborn.masters[0][0]), timeout=TIMEOUT) as connection, connection.makefile("rb") as answers:
+        for number, message in enumerate((plain_message(INITIATION, initiation()),
+                                          plain_message(SASL, bytes_field(1, "ANONYMOUS") + number_field(2, CLIENT)),
+                                          plain_message(REGISTRATION, bytes_field(1, app) + bytes_field(2, secret)))):
+            connection.sendall(frame(RPC_REQUEST, struct.pack(">qi", number, len(message)), message))
+            head, kind, body = struct.unpack(">iBi", answers.read(9))
+            said = answers.read(head + body)
+            assert kind == RPC_RESPONSE, said
 
 
 class Genuine:
@@ -87,6 +105,18 @@ class Genuine:
                 [*java, "-cp", os.path.join(os.environ["CELEBORN_JARS"], "*"), f"org.apache.celeborn.service.deploy.{main}",
                  "--host", "127.0.0.1", "--port", str(port), "--properties-file", str(conf)], stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True, env={**os.environ, "CELEBORN_LOCAL_HOSTNAME": "127.0.0.1"})
+
+    def leader(self):
+        """The name of the leading master; None: those that live have elected none yet."""
+        for i, ports in enumerate(self.masters):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{ports[1]}/api/v1/masters", timeout=10) as answer:
+                    name = f"master-{int(json.load(answer)['leader']['id']) - 1}"
+            except (OSError, KeyError, TypeError, ValueError):
+                continue
+            if name in self.processes and self.processes[name].poll() is None:
+                return name
+        return None
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(errors="replace")
