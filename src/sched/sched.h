@@ -316,13 +316,14 @@ const char *sched_executor_host(const struct sched *s, int executor); /* for tes
 /* Gives each free core a run of tasks, if one is waiting. Call it once after a batch of other calls. */
 void sched_revive(struct sched *s, int64_t now);
 
-/* A batch of tasks that an earlier driver launched, and that runs or has ended on an executor which outlived it. */
+/* A batch of tasks that an earlier driver launched, and that runs, or has ended and waits to report, on an executor which
+ * outlived it. */
 struct sched_adoption {
         int executor;
         int64_t first_id;       /* of its tasks, below config->first_task_id */
         const int32_t *outputs; /* of the tasks (task_launch); borrowed */
         int n;
-        bool takes_core;        /* false: it has ended, or has released its core */
+        bool takes_core;        /* false: it has released its core */
 };
 
 /* Makes such a batch one of @set's: calls `launch`, with the ids that its tasks have; their statuses are due as those of

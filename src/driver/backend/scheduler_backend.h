@@ -24,7 +24,7 @@ struct held_batch {
         int shuffle;             /* that its tasks write; -1: tasks of a result stage */
         int32_t *outputs;        /* of each task; owned */
         int n;
-        bool takes_core; /* it runs on a core */
+        bool takes_core; /* it runs on a core, or has ended and its outcome has not come */
 };
 
 struct scheduler_backend_class {
