@@ -151,6 +151,7 @@ def test_agents_without_firesteel_are_excluded(mesos, tmp_path):
             assert line, said
             said += line
         assert f"Is {home} right on the agents?" in said and len(mesos.tasks()) == 4, said
+        assert "2 have enough" in said and "Lower what an executor needs" not in said, said
         run.process.terminate()
         run.process.communicate(timeout=30)
 

@@ -61,9 +61,10 @@ static void shortage_put_offers(const struct executor_shortage *s, int64_t now, 
 {
         const char *role = conf_get_raw(s->options.conf, "spark.mesos.role");
         const size_t len = out->len;
-        agent_offers_put_shortage(&s->offers, &s->options.needs, now - s->max_age, out);
+        const size_t n_fit = agent_offers_put_shortage(&s->offers, &s->options.needs, now - s->max_age, out);
         if (out->len > len) {
-                buf_puts(out, ". Lower what an executor needs, or add agents that have it");
+                if (n_fit == 0)
+                        buf_puts(out, ". Lower what an executor needs, or add agents that have it");
                 return;
         }
         buf_puts(out, "Mesos makes no offers: it has no agents, or other frameworks hold their resources");
