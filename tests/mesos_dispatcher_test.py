@@ -104,6 +104,7 @@ def test_spark_submit_runs_a_driver(dispatcher, home):
                           env=kept, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "Submission successfully created as driver-" in done.stderr
+    assert "ERROR" not in done.stderr, "an agent has enough for the driver"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -193,7 +193,12 @@ void dispatcher_updated(struct dispatcher *d, const struct dispatcher_update *up
         mesos_driver_set_status(driver, update);
         if (!task_outcome_is_final(outcome))
                 return;
-        dispatcher_log(d, LOG_INFO, "Task %s of driver %s has ended: %s", driver->task_id, driver->id,
-                       mesos_state_name(update->state));
+        if (task_outcome_is_failure(outcome))
+                dispatcher_log(d, LOG_WARN, "Driver %s has failed on %s: %s. See stderr in the sandbox of task %s",
+                               driver->id, driver->hostname ? driver->hostname : "an agent",
+                               mesos_state_name(update->state), driver->task_id);
+        else
+                dispatcher_log(d, LOG_INFO, "Task %s of driver %s has ended: %s", driver->task_id, driver->id,
+                               mesos_state_name(update->state));
         dispatcher_task_ended(d, driver, update->state, now);
 }

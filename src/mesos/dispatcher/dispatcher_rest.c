@@ -10,6 +10,9 @@
 #include "mesos/scheduler/mesos_scheduler.h"
 #include "rest/rest_server.h"
 
+/* How long a driver waits for the first offers until their lack is the reason. */
+#define FIRST_OFFER_MS 5000
+
 /* Finds errors of the settings now. At the launch nobody would read them. */
 static int dispatcher_rest_check(const struct dispatcher_server *s, const struct rest_request *request,
                                  struct mesos_driver_spec *spec, struct fst_error *error)
@@ -64,7 +67,10 @@ static void dispatcher_rest_kill(void *owner, struct rest_exchange *x, const cha
         dispatcher_server_flush(s);
 }
 
-/* Why no offer has launched a queued driver. The caller owns the text. */
+/*
+ * Why no offer has launched a queued driver. The caller owns the text. NULL if an offer suffices or may still come:
+ * spark-submit asks right after the submission, and logs a text as an error.
+ */
 static char *dispatcher_rest_waiting(const struct dispatcher_server *s, const struct mesos_driver *driver)
 {
         const struct offer_needs needs = {.cpus_milli = driver->cpus_milli,
@@ -74,15 +80,19 @@ static char *dispatcher_rest_waiting(const struct dispatcher_server *s, const st
                                           .memory_key = "spark.driver.memory with overhead twice",
                                           .port_key = "",
                                           .constraints_key = "spark.mesos.driver.constraints"};
-        const int64_t since = dispatcher_server_now() - agent_offers_max_age(s->config.refuse_ms);
+        const int64_t now = dispatcher_server_now(), since = now - agent_offers_max_age(s->config.refuse_ms);
         struct buf text = BUF_INIT;
         if (!s->scheduler || !mesos_scheduler_master(s->scheduler))
                 return mem_strdup("The dispatcher is not connected with a Mesos master");
         const size_t n_fit = agent_offers_put_shortage(&s->offers, &needs, since, &text);
-        if (text.len == 0)
-                buf_puts(&text, "Mesos makes no offers: it has no agents, or other frameworks hold their resources");
-        else if (n_fit == 0)
-                buf_puts(&text, ". Lower what the driver needs, or add agents that have it");
+        const bool is_new = dispatcher_wall(&s->core, now) - driver->submitted < FIRST_OFFER_MS;
+        if (n_fit > 0 || (text.len == 0 && is_new)) {
+                buf_deinit(&text);
+                return NULL;
+        }
+        buf_puts(&text, text.len == 0
+                                ? "Mesos makes no offers: it has no agents, or other frameworks hold their resources"
+                                : ". Lower what the driver needs, or add agents that have it");
         return buf_steal(&text);
 }
 
