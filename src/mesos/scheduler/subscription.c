@@ -156,12 +156,20 @@ static void subscription_refuse(struct subscription *s, const struct subscriptio
                         s->target, answer->status);
                 break;
         default:
-                snprintf(message, sizeof(message),
-                         text_starts_with(text, "Failed to parse body") /* an agent's API has other calls */
-                                 ? "The server at %.200s is not a Mesos master, but perhaps an agent (HTTP status %d: "
-                                   "%.*s): check the host and the port in spark.master"
-                                 : "The Mesos master at %.200s refuses the subscription with HTTP status %d: %.*s",
-                         s->target, answer->status, MAX_BODY, text);
+                if (*text == '<' || *text == '{') /* masters refuse in plain text */
+                        snprintf(message, sizeof(message),
+                                 "The server at %.200s is not a Mesos master (HTTP status %d): check the host and the "
+                                 "port in spark.master. A dispatcher needs --deploy-mode cluster",
+                                 s->target, answer->status);
+                else if (text_starts_with(text, "Failed to parse body")) /* an agent's API has other calls */
+                        snprintf(message, sizeof(message),
+                                 "The server at %.200s is not a Mesos master, but perhaps an agent (HTTP status %d: "
+                                 "%.*s): check the host and the port in spark.master",
+                                 s->target, answer->status, MAX_BODY, text);
+                else
+                        snprintf(message, sizeof(message),
+                                 "The Mesos master at %.200s refuses the subscription with HTTP status %d: %.*s",
+                                 s->target, answer->status, MAX_BODY, text);
         }
         subscription_fail(s, message);
 }

@@ -151,6 +151,8 @@ static void refusals_name_the_remedy(void **state)
                 {404, "", NULL, "check the host and the port in spark.master"},
                 {400, "Failed to parse body into a protobuf object", NULL,
                  "is not a Mesos master, but perhaps an agent (HTTP status 400: Failed to parse body into a protobuf object)"},
+                {400, "<!DOCTYPE html>", NULL, "is not a Mesos master (HTTP status 400): check the host"},
+                {415, "{\n  \"action\" : \"ErrorResponse\"", NULL, "is not a Mesos master (HTTP status 415): check"},
                 {400, "Authenticated principal 'a' does not match", NULL,
                  "HTTP status 400: Authenticated principal 'a' does not match"},
         };
