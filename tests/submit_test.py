@@ -183,8 +183,8 @@ def test_help_has_spark_s_groups(folder):
     done = submit(folder, "--help")
     assert done.returncode == 0 and done.stdout == ""
     assert re.findall(r"^ ?(\w.*):$", done.stderr, re.M) == [
-        "Options", "Spark Connect only", "Cluster deploy mode only", "Spark standalone with cluster deploy mode only",
-        "Spark standalone or K8s with cluster deploy mode only", "Spark standalone only",
+        "Options", "Spark Connect only", "Cluster deploy mode only", "Spark standalone or Mesos with cluster deploy mode only",
+        "Spark standalone, Mesos or K8s with cluster deploy mode only", "Spark standalone and Mesos only",
         "Spark standalone, YARN and Kubernetes only", "Spark on YARN and Kubernetes only", "Spark on YARN only"]
     assert submit(folder, "--usage-error").returncode == 1
     done = submit(folder, "--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "--help",

@@ -33,8 +33,8 @@ static const char usage_head[] =
         "\n"                                                                                                           \
         "Options:\n"                                                                                                   \
         "  --master MASTER_URL         Where to run: local, local[N], local[*], local[N,maxFailures];\n"               \
-        "                              spark://host:port, k8s://https://host:port, or yarn\n"                          \
-        "                              (Default: local[*]).\n"                                                         \
+        "                              spark://host:port, k8s://https://host:port, yarn, or\n"                         \
+        "                              mesos://host:port (Default: local[*]).\n"                                       \
         "  --deploy-mode DEPLOY_MODE   \"client\": the driver runs here; \"cluster\": on one of the\n"                 \
         "                              machines inside the cluster (Default: client).\n"                               \
         "  --class CLASS_NAME          The class, or for a native application the function, that\n"                    \
@@ -88,14 +88,14 @@ static const char usage_head[] =
         " Cluster deploy mode only:\n"                                                                                 \
         "  --driver-cores NUM          Processors of the driver (Default: 1).\n"                                       \
         "\n"                                                                                                           \
-        " Spark standalone with cluster deploy mode only:\n"                                                           \
+        " Spark standalone or Mesos with cluster deploy mode only:\n"                                                  \
         "  --supervise                 Start the driver again when it fails.\n"                                        \
         "\n"                                                                                                           \
-        " Spark standalone or K8s with cluster deploy mode only:\n"                                                    \
+        " Spark standalone, Mesos or K8s with cluster deploy mode only:\n"                                             \
         "  --kill SUBMISSION_ID        End this driver.\n"                                                             \
         "  --status SUBMISSION_ID      Ask for the state of this driver.\n"                                            \
         "\n"                                                                                                           \
-        " Spark standalone only:\n"                                                                                    \
+        " Spark standalone and Mesos only:\n"                                                                          \
         "  --total-executor-cores NUM  Processors of all executors together.\n"                                        \
         "\n"                                                                                                           \
         " Spark standalone, YARN and Kubernetes only:\n"                                                               \
