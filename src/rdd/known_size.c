@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-#define MAX_KNOWN_DEPTH 64 /* operators: lineages of iterative programs are deep */
+#define MAX_VISITS 256 /* of operators: lineages of iterative programs are deep, and have the same RDD on many ways */
 
 static const struct known_size unknown = {SIZE_UNKNOWN, SIZE_UNKNOWN};
 
@@ -35,21 +35,29 @@ static struct known_size size_of_parallelize(const fst_rdd *rdd)
         return size;
 }
 
-static struct known_size size_at_depth(const fst_rdd *rdd, int depth)
+static struct known_size size_of_range(const fst_rdd *rdd)
+{
+        int64_t rows;
+        return __builtin_sub_overflow(rdd->range.end, rdd->range.start, &rows) ? unknown
+                                                                               : size_of_rows(rows, rdd->type);
+}
+
+/* Visits @rdd and its ancestors, at most *@visits of them. */
+static struct known_size size_visit(const fst_rdd *rdd, int *visits)
 {
         struct known_size size = {0, 0}, part;
-        if (depth > MAX_KNOWN_DEPTH)
+        if (--*visits < 0)
                 return unknown;
         switch (rdd->op) {
         case RDD_PARALLELIZE:
                 return size_of_parallelize(rdd);
         case RDD_RANGE:
-                return size_of_rows(rdd->range.end - rdd->range.start, rdd->type);
+                return size_of_range(rdd);
         case RDD_FILTER:
         case RDD_KEY_RANGE:
         case RDD_COALESCE:
         case RDD_SORTED_WITHIN:
-                return size_at_depth(rdd_parent(rdd), depth + 1);
+                return size_visit(rdd_parent(rdd), visits);
         case RDD_SHUFFLED:
         case RDD_MAP:
         case RDD_MAP_VALUES:
@@ -58,14 +66,14 @@ static struct known_size size_at_depth(const fst_rdd *rdd, int depth)
         case RDD_COMBINE:
         case RDD_INDEXED:
         case RDD_COUNTED:
-                part = size_at_depth(rdd_parent(rdd), depth + 1);
+                part = size_visit(rdd_parent(rdd), visits);
                 if (rdd->op == RDD_SHUFFLED && !rdd->shuffle.combine)
                         return part;
                 return size_of_rows(part.rows, rdd->type);
         case RDD_ZIPPED:
         case RDD_UNION:
                 for (int i = 0; i < rdd->n_parents; i++) {
-                        part = size_at_depth(rdd->parents[i], depth + 1);
+                        part = size_visit(rdd->parents[i], visits);
                         size.rows =
                                 rdd->op == RDD_ZIPPED && i ? MIN(size.rows, part.rows) : size_add(size.rows, part.rows);
                         size.bytes = size_add(size.bytes, part.bytes);
@@ -78,5 +86,6 @@ static struct known_size size_at_depth(const fst_rdd *rdd, int depth)
 
 struct known_size rdd_known_size(const fst_rdd *rdd)
 {
-        return size_at_depth(rdd, 0);
+        int visits = MAX_VISITS;
+        return size_visit(rdd, &visits);
 }

@@ -225,8 +225,37 @@ static void a_threshold_of_zero_broadcasts_nothing(void **state)
         fst_context *sc = api_context("local[2]", "spark.firesteel.join.broadcastThreshold", "0", NULL);
         fst_rdd *rows = fst_flat_map(fst_range_n(sc, 0, LARGE, 3), several, FST_PAIR(I64, I64));
         fst_rdd *small = fst_map(fst_range_n(sc, 0, SMALL, 2), with_i64, FST_PAIR(I64, I64));
+        fst_rdd *empty = fst_map(fst_range_n(sc, 0, 0, 2), with_i64, FST_PAIR(I64, I64));
         assert_int_equal(fst_join(rows, small, inner_i64, FST_I64)->op, RDD_COGROUP);
+        assert_int_equal(fst_join(rows, empty, inner_i64, FST_I64)->op, RDD_COGROUP);
         assert_int_equal(fst_context_stop(sc), 0);
+}
+
+static void shuffles_a_side_that_a_job_may_not_return(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.maxResultSize", "1k", NULL);
+        fst_rdd *rows = fst_flat_map(fst_range_n(sc, 0, LARGE, 3), several, FST_PAIR(I64, I64));
+        fst_rdd *small = fst_map(fst_range_n(sc, 20, SMALL, 2), with_i64, FST_PAIR(I64, I64)); /* 800 bytes */
+        fst_rdd *joined = fst_join(rows, small, inner_i64, FST_I64);
+        int64_t n = 0;
+        assert_int_equal(joined->op, RDD_COGROUP);
+        assert_int_equal(fst_count(joined, &n), 0);
+        assert_int_equal(n, 2 * LARGE - LARGE / 50); /* each but the rows of key 50 */
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
+/* An RDD that has another on 2 ** 40 ways, and a range of more rows than INT64_MAX. */
+static void bounds_only_lineages_of_few_operators(void **state)
+{
+        fst_context *sc = *state;
+        fst_type type = FST_PAIR(I64, I64);
+        fst_rdd *rows = fst_flat_map(fst_range_n(sc, 0, LARGE, 3), several, type);
+        fst_rdd *all = fst_map(fst_range_n(sc, INT64_MIN, INT64_MAX, 2), with_i64, type);
+        fst_rdd *doubled = fst_map(fst_range_n(sc, 0, 0, 2), with_i64, type);
+        for (int i = 0; i < 40; i++)
+                doubled = fst_coalesce(fst_union(doubled, doubled), 2);
+        assert_int_equal(fst_join(rows, doubled, inner_i64, FST_I64)->op, RDD_COGROUP);
+        assert_int_equal(fst_join(rows, all, inner_i64, FST_I64)->op, RDD_COGROUP);
 }
 
 /* ------------------------------------------------------------------------------------------------------- failures */
@@ -268,6 +297,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(collects_the_small_side_once, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(broadcasts_a_side_that_lineage_bounds, api_setup, api_teardown),
                 cmocka_unit_test(a_threshold_of_zero_broadcasts_nothing),
+                cmocka_unit_test(shuffles_a_side_that_a_job_may_not_return),
+                cmocka_unit_test_setup_teardown(bounds_only_lineages_of_few_operators, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(rejects_joins_that_do_not_fit, api_setup_loud, api_teardown),
                 cmocka_unit_test(fails_if_the_small_side_is_too_large),
         };

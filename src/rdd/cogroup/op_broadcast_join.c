@@ -120,7 +120,7 @@ static int broadcast_join_reserve(struct broadcast_join_op *self)
                 return task_run_fail(self->op.run, -ENOMEM,
                                      "the table of a broadcast join needs %zu bytes for %zu rows, more than a task's "
                                      "share: raise spark.executor.memory (spark.driver.memory in local mode), or use "
-                                     "fst_join with spark.firesteel.join.broadcastThreshold=-1",
+                                     "fst_join with spark.firesteel.join.broadcastThreshold=0",
                                      bytes, rows);
         return r < 0 ? task_run_check(self->op.run) : 0;
 }

@@ -47,21 +47,29 @@ fst_rdd *broadcast_join_rdd_new(enum cogroup_mode mode, fst_rdd *left, fst_rdd *
         return rdd;
 }
 
-bool broadcast_join_pays(enum cogroup_mode mode, const fst_rdd *left, const fst_rdd *right, enum join_side *small)
+/* The most bytes that a side is broadcast with, unasked: half of what a job may return, because tasks count more than
+ * their rows. The context has checked the keys. */
+static int64_t broadcast_join_limit(const struct fst_conf *conf)
 {
         struct fst_error error = FST_ERROR_INIT;
-        int64_t threshold;
-        if (conf_get_bytes(rdd_registry_conf(left->sc), "spark.firesteel.join.broadcastThreshold", &threshold,
-                           &error)) {
-                error_deinit(&error); /* the context has checked the key */
-                return false;
+        int64_t threshold = 0, max_result = 0;
+        if (conf_get_bytes(conf, "spark.firesteel.join.broadcastThreshold", &threshold, &error) ||
+            conf_get_bytes(conf, "spark.driver.maxResultSize", &max_result, &error)) {
+                error_deinit(&error);
+                return 0;
         }
+        return max_result ? MIN(threshold, max_result / 2) : threshold;
+}
+
+bool broadcast_join_pays(enum cogroup_mode mode, const fst_rdd *left, const fst_rdd *right, enum join_side *small)
+{
+        const int64_t limit = broadcast_join_limit(rdd_registry_conf(left->sc));
         const int64_t bytes[] = {rdd_known_size(left).bytes, rdd_known_size(right).bytes};
         const fst_rdd *const sides[] = {left, right};
         *small = bytes[JOIN_LEFT] < bytes[JOIN_RIGHT] ? JOIN_LEFT : JOIN_RIGHT;
         if (!broadcast_join_fits(mode, *small))
                 *small = !*small;
-        return broadcast_join_fits(mode, *small) && bytes[*small] <= threshold && bytes[!*small] > threshold &&
+        return limit > 0 && broadcast_join_fits(mode, *small) && bytes[*small] <= limit && bytes[!*small] > limit &&
                !sides[!*small]->partitioner;
 }
 
