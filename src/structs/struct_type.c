@@ -62,7 +62,12 @@ static int struct_field_check(const fst_struct *d, uint32_t i, struct fst_error 
                                  "field %s of struct %s has the unknown kind %u: see firesteel/struct.h", f->name,
                                  d->name, f->kind);
         uint32_t size = struct_field_kinds[f->kind].size, align = f->kind == FST_FIELD_BYTES ? 8 : size;
-        if (f->offset > d->size || d->size - f->offset < size || f->offset % align)
+        if (f->offset % align)
+                return error_set(error, -EINVAL,
+                                 "field %s of struct %s is at %u, which is not a multiple of %u: a row has no packed "
+                                 "structs",
+                                 f->name, d->name, f->offset, align);
+        if (f->offset > d->size || d->size - f->offset < size)
                 return error_set(error, -EINVAL, "field %s of struct %s is at %u, but the struct has %u bytes", f->name,
                                  d->name, f->offset, d->size);
         for (uint32_t k = 0; k < i; k++)
@@ -177,9 +182,38 @@ static int struct_type_add_locked(struct struct_type *s, bool *added, struct fst
         return 0;
 }
 
+static bool struct_type_matches(const struct struct_type *s, const fst_struct *d)
+{
+        if (s->size != d->size || s->n_fields != d->n_fields || strcmp(s->name, d->name) != 0)
+                return false;
+        for (uint32_t i = 0; i < s->n_fields; i++) {
+                const struct struct_field *known = &s->fields[i];
+                const fst_field *f = &d->fields[i];
+                if (known->offset != f->offset || known->kind != f->kind || !f->name ||
+                    strcmp(known->name, f->name) != 0)
+                        return false;
+        }
+        return true;
+}
+
+/* Finds a known description without a lock and without memory: functions of tasks use FST_STRUCT for each row. */
+static const struct struct_type *struct_type_find(const fst_struct *d)
+{
+        size_t n = __atomic_load_n(&struct_types.n, __ATOMIC_ACQUIRE);
+        for (size_t i = 0; i < n && d && d->name && d->fields; i++)
+                if (struct_type_matches(struct_types.types[i], d))
+                        return struct_types.types[i];
+        return NULL;
+}
+
 int struct_type_add(const fst_struct *description, uint32_t *number, struct fst_error *error)
 {
         bool added = false;
+        const struct struct_type *known = struct_type_find(description);
+        if (known) {
+                *number = known->number;
+                return 0;
+        }
         int r = struct_type_check(description, error);
         if (r)
                 return r;

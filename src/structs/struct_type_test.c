@@ -75,7 +75,7 @@ static void rejects_invalid_descriptions(void **state)
         } cases[] = {
                 {{"t", 8, 1, &bad_kind}, "unknown kind 9"},
                 {{"t", 8, 1, &outside}, "is at 8"},
-                {{"t", 16, 1, &crooked}, "is at 4"},
+                {{"t", 16, 1, &crooked}, "is at 4, which is not a multiple of 8"},
                 {{"t", 8, 1, &nameless}, "no valid name for a field"},
                 {{"t", 8, 1, &empty}, "no valid name for a field"},
                 {{NULL, 8, 1, &good}, "no valid name for itself"},
