@@ -2,10 +2,11 @@
  * Rows of structs as bytes: the columns one after another, so that the order of the bytes is the order of the columns,
  * and equal bytes are equal columns.
  *
- *      I64, I32        big-endian with the sign bit flipped: 8 and 4 bytes
- *      F64             the bits, of negative numbers all flipped and of others the sign bit, big-endian; 0.0 for -0.0,
- * and one NaN, which is the greatest BOOL            0 or 1 BYTES           the bytes, with 0xff behind each NUL, and
- * two NULs at the end. As the last column: the bytes
+ *  - I64, I32: big-endian with the sign bit flipped, 8 and 4 bytes
+ *  - F64: the bits, big-endian, of negative numbers all flipped and of others the sign bit; 0.0 for -0.0, and one NaN,
+ *    which is the greatest
+ *  - BOOL: 0 or 1
+ *  - BYTES: the bytes, with 0xff behind each NUL, and two NULs at the end; as the last column only the bytes
  *
  * This is the encoding of firesteel/key.h in ascending order, but for -0.0 and the last text.
  */
