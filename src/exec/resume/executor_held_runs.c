@@ -67,15 +67,15 @@ static bool executor_report_idle(struct executor *x, int64_t first_id)
 
 void executor_end_holding(struct executor *x)
 {
-        bool wake = false;
         pthread_mutex_lock(&x->lock);
         x->holding = false;
         for (size_t i = 0; i < x->held.runs.len; i++) { /* that have ended since they were listed */
                 struct held_run *run = &x->held.runs.data[i];
                 if (!run->told)
-                        wake |= executor_report_idle(x, run->first_id);
+                        executor_report_idle(x, run->first_id);
                 run->told = true;
         }
+        const bool wake = x->outbox.len > 0; /* dropped runs were reported before */
         pthread_cond_broadcast(&x->adopted);
         pthread_mutex_unlock(&x->lock);
         if (wake)
@@ -109,12 +109,15 @@ bool executor_hold_outcome(struct executor *x, const struct task_batch *run, str
         *status = (struct buf)BUF_INIT;
         for (int i = 0; i < run->n; i++)
                 held.outputs[i] = run->tasks[i].output;
+        bool kept = false;
         if (run->abandoned)
                 held_run_deinit(&held);
-        else if (!held_runs_add(&x->held, &held))
-                log_warn(LOG, "The outcome of %d tasks from TID %" PRId64 " on is dropped: there is no driver, and this "
-                              "executor holds at most %zu bytes of outcomes", run->n, first_id, x->held.limit);
-        return !x->holding && executor_report_idle(x, first_id);
+        else if (!(kept = held_runs_add(&x->held, &held)))
+                log_warn(LOG,
+                         "The outcome of %d tasks from TID %" PRId64
+                         " on is dropped: there is no driver, and this executor holds at most %zu bytes of outcomes",
+                         run->n, first_id, x->held.limit);
+        return (!x->holding || !kept) && executor_report_idle(x, first_id);
 }
 
 /* The batch that runs and begins with @first_id, with the lock; NULL: there is none. */
