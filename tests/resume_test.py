@@ -564,6 +564,18 @@ def test_a_second_driver_that_died_before_its_first_record_changes_nothing(run):
     assert "as its driver number 3: 1 jobs and 7 results of tasks" in app.log(1)
 
 
+def test_arguments_with_the_path_of_a_secret_are_journaled(run, tmp_path):
+    (tmp_path / "secret").write_text("0123456789abcdef" * 2)
+    app = run(phase=1, settings=["spark.authenticate=true", f"spark.authenticate.secret.file={tmp_path}/secret"])
+    app.start()
+    app.wait_at_gate(1, 0)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+
+
 def test_arguments_with_a_secret_are_not_journaled(run):
     app = run(phase=1, settings=["spark.hadoop.my.password=hush"])
     app.start()

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "conf/redact.h"
 #include "driver/accumulators.h"
 #include "driver/context.h"
@@ -177,6 +178,15 @@ static int resume_take(struct resume *r, const char *id, struct fst_error *error
 
 /* -------------------------------------------------------------------------------------------------------- writing */
 
+/* Whether an argument NAME=VALUE is a secret. The path of a file with the secret of spark.authenticate is none. */
+static bool resume_word_is_secret(const struct redactor *redactor, const char *word)
+{
+        const char *equals = strchr(word, '=');
+        _cleanup_free_ char *key = equals ? mem_strndup(word, (size_t)(equals - word)) : NULL;
+        const bool is_path = key && text_starts_with(key, "spark.authenticate.secret.") && text_ends_with(key, ".file");
+        return key && !is_path && strcmp(redactor_value(redactor, key, equals + 1), REDACTED) == 0;
+}
+
 /* Replaces the words if one of them is a secret, because the journal must not hold any. */
 static void resume_put_words(struct resume *r, struct resume_application *app)
 {
@@ -186,9 +196,8 @@ static void resume_put_words(struct resume *r, struct resume_application *app)
         if (secret || file_text_read("/proc/self/cmdline", 1 << 20, &line, NULL))
                 return;
         for (size_t at = 0; at < line.len; at += strlen(line.data + at) + 1) {
-                const char *word = line.data + at, *equals = strchr(word, '=');
-                _cleanup_free_ char *key = equals ? mem_strndup(word, (size_t)(equals - word)) : NULL;
-                secret |= equals && strcmp(redactor_value(&redactor, key, equals + 1), REDACTED) == 0;
+                const char *word = line.data + at;
+                secret |= resume_word_is_secret(&redactor, word);
                 vec_push(&app->words, mem_strdup(word));
         }
         redactor_deinit(&redactor);
