@@ -27,12 +27,6 @@ def digest(secret, app, fields, method):
     return md5(f"{md5(key)}:{fields['nonce']}:{fields['nc']}:{fields['cnonce']}:auth:{md5(f'{method}:{URI}')}")
 
 
-def initiation():
-    """What client and master send first: the version, and how connections authenticate."""
-    offer = b"".join(bytes_field(3, bytes_field(1, name) + bytes_field(2, bytes([kind]))) for name, kind in MECHANISMS)
-    return bytes_field(1, "1.0") + number_field(2, 1) + offer
-
-
 class Gate:
     """One connection to `port`: master, or rpc, push, fetch or replicate of a worker. `cluster.secrets`: those of applications."""
 
@@ -61,7 +55,8 @@ class Gate:
             raise Refused("java.lang.SecurityException: The app is not registered and the connection is not authenticated")
         self.step = number
         if number == INITIATION:
-            return plain_message(73, initiation())
+            offer = b"".join(bytes_field(3, bytes_field(1, name) + bytes_field(2, bytes([kind]))) for name, kind in MECHANISMS)
+            return plain_message(73, bytes_field(1, "1.0") + number_field(2, 1) + offer)
         return b"" if number == SASL else self.register(fields)
 
     def register(self, fields):

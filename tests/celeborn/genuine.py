@@ -3,8 +3,6 @@ import json
 import os
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import time
@@ -12,8 +10,6 @@ import urllib.request
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from celeborn.authentication import CLIENT, INITIATION, REGISTRATION, SASL, initiation  # noqa: E402
-from celeborn.messages import RPC_REQUEST, RPC_RESPONSE, bytes_field, frame, number_field, plain_message  # noqa: E402
 from free_ports import free_ports  # noqa: E402
 
 TIMEOUT = 400
@@ -30,18 +26,6 @@ def reason_to_skip():
     if not jars or not os.path.isdir(jars):
         return "CELEBORN_JARS names no folder with the jars of a Celeborn distribution"
     return None if shutil.which("java") else "there is no java"
-
-
-def register_application(celeborn, app, secret):
-    """Registers an application with the master, as its driver does."""
-    with socket.create_connection(("127.0.0.1", celeborn.masters[0][0]), timeout=TIMEOUT) as connection, connection.makefile("rb") as answers:
-        for number, message in enumerate((plain_message(INITIATION, initiation()),
-                                          plain_message(SASL, bytes_field(1, "ANONYMOUS") + number_field(2, CLIENT)),
-                                          plain_message(REGISTRATION, bytes_field(1, app) + bytes_field(2, secret)))):
-            connection.sendall(frame(RPC_REQUEST, struct.pack(">qi", number, len(message)), message))
-            head, kind, body = struct.unpack(">iBi", answers.read(9))
-            said = answers.read(head + body)
-            assert kind == RPC_RESPONSE, said
 
 
 class Genuine:
