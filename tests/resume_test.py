@@ -434,6 +434,48 @@ def test_a_save_goes_on_although_one_before_it_was_refused(tmp_path):
     assert "damaged" not in again.stderr
 
 
+# Its first driver dies in the job that a save runs before it writes, for the bounds of the sort.
+SAMPLED = r"""
+#include <firesteel/firesteel.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int pair(fst_task *task, int64_t x, fst_out *out)
+{
+        if (access("died", F_OK) != 0 && creat("died", 0600) >= 0)
+                raise(SIGKILL);
+        fst_emit(out, -x, x);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("sampled");
+        fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 10, 2), pair, FST_PAIR(I64, I64));
+        fst_save_as_text_file(fst_sort_by_key(pairs, FST_ASCENDING), argv[1]);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_strict_resumes_a_save_that_had_not_come_to_its_job(tmp_path):
+    (tmp_path / "journals").mkdir()
+    (tmp_path / "sampled.c").write_text(SAMPLED, encoding="utf-8")
+    command = [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf",
+               "spark.firesteel.resume.enabled=true", "--conf", f"spark.firesteel.resume.dir={tmp_path}/journals", "--conf",
+               "spark.firesteel.resume.strict=true", f"{tmp_path}/sampled.c", f"{tmp_path}/out"]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    app, = os.listdir(tmp_path / "journals")
+    again = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", f"{tmp_path}/journals", app], capture_output=True,
+                           text=True, timeout=60, check=False)
+    assert again.returncode == 0, again.stderr
+    assert f"An earlier driver had begun the output file:{tmp_path}/out" in again.stderr
+    rows = [row for part in sorted((tmp_path / "out").glob("part-*")) for row in part.read_text().splitlines()]
+    assert rows == [f"({x - 9},{9 - x})" for x in range(10)]
+
+
 # Its first driver dies after the context has stopped.
 STOPPED = r"""
 #include <firesteel/firesteel.h>

@@ -630,6 +630,11 @@ struct past_job *history_find(const struct history *h, struct resume_job_record 
         return job->job < h->jobs.len ? h->jobs.data[job->job] : NULL;
 }
 
+bool history_jobs_taken(const struct history *h)
+{
+        return h->next_job >= h->jobs.len;
+}
+
 /* The untaken output at @path from this index of @outputs on, or the number of outputs. */
 static uint64_t history_find_output(struct past_output *const *outputs, size_t n, uint64_t i, const char *path)
 {

@@ -145,5 +145,8 @@ struct past_output *history_take_output(struct history *h, const char *path, uin
  */
 uint64_t history_number_output(struct history *h, bool *differs);
 
+/* True if main has come again to each job of the journal: what follows is new. */
+bool history_jobs_taken(const struct history *h);
+
 /* The number of jobs that ended or have results, and that of results, for a message. */
 void history_count(const struct history *h, uint64_t *jobs, uint64_t *results);

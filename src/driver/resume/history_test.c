@@ -228,8 +228,11 @@ static void a_job_that_differs_makes_the_rest_void(void **state)
         replay(file.data, file.len, &r);
         struct resume_job_record same = job_record(0, 100, true), other = job_record(0, 55, true),
                                  later = job_record(0, 102, true);
+        assert_false(history_jobs_taken(&r.history));
         assert_int_equal(history_take_job(&r.history, &same, &past, &why), HISTORY_TAKEN);
+        assert_false(history_jobs_taken(&r.history));
         assert_int_equal(history_take_job(&r.history, &other, &past, &why), HISTORY_DIFFERS);
+        assert_true(history_jobs_taken(&r.history));
         assert_int_equal(other.job, 1);
         assert_string_equal(buf_text(&why), "job 1 (count at a.c:1) has functions of another build of the application");
         assert_int_equal(history_take_job(&r.history, &later, &past, &why), HISTORY_NEW); /* it was job 2 */

@@ -131,7 +131,12 @@ static int resume_output_continue(struct resume *r, const struct past_output *pa
 static int resume_output_clear(struct resume *r, const struct past_output *past, struct output_committer *committer,
                                struct fst_error *error)
 {
-        if (r->strict && past->state != RESUME_OUTPUT_ABORTED)
+        pthread_mutex_lock(&r->lock);
+        /* the driver may have died before its save came to the job that writes: then nothing differs */
+        const bool job_is_new =
+                past->state == RESUME_OUTPUT_BEGUN && !past->abandoned && history_jobs_taken(&r->history);
+        pthread_mutex_unlock(&r->lock);
+        if (r->strict && past->state != RESUME_OUTPUT_ABORTED && !job_is_new)
                 return error_set(error, -ESTALE,
                                  "it cannot be resumed, and spark.firesteel.resume.strict is true: the job that wrote "
                                  "%s has changed, or main has come to this output before it came to another one",
