@@ -14,6 +14,9 @@
 #include <strings.h>
 
 #define NETWORK "http,https,ftp,ftps"
+/* One system call, and often one switch to the server, moves so much of a body; libcurl's defaults are 16 and 64 KiB. */
+#define RECEIVE_BUFFER (256L << 10)
+#define SEND_BUFFER (512L << 10)
 
 static struct http_handle *handle_new(void)
 {
@@ -350,6 +353,8 @@ static int http_module_perform(struct http_handle *h, const struct http_request 
         char text[CURL_ERROR_SIZE] = "";
         struct curl_slist *headers = NULL, *connect_to = NULL;
         curl_easy_reset(h->curl); /* resets options, keeps connections */
+        curl_easy_setopt(h->curl, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
+        curl_easy_setopt(h->curl, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BUFFER);
         int r = http_configure(h, q, receiver, text, &headers, &connect_to, message, size);
         CURLcode code = r == 0 ? curl_easy_perform(h->curl) : CURLE_OK;
         curl_slist_free_all(headers);
