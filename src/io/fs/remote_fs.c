@@ -159,10 +159,12 @@ static ssize_t remote_fs_read_range(struct open_file *file, range_fn *read, void
         struct remote_file *state = file->state;
         if (size == 0 || offset >= file->size)
                 return 0;
-        if (size >= READ_AHEAD)
+        const bool buffered = offset >= state->offset && offset < state->offset + state->filled;
+        const bool whole = offset + size == file->wanted; /* nothing to read ahead */
+        if (size >= READ_AHEAD || (whole && !buffered))
                 return read(state->call, file->path, data, (size_t)MIN((uint64_t)size, file->size - offset), offset,
                             error);
-        if (offset < state->offset || offset >= state->offset + state->filled) {
+        if (!buffered) {
                 ssize_t n = remote_file_read_ahead(file, read, size, offset, error);
                 if (n <= 0)
                         return n;

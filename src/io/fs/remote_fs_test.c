@@ -225,6 +225,14 @@ static void reads_ahead_in_few_requests(void **state)
         assert_int_equal(fs->read_at(&file, piece, 17, (uint64_t)17 << 16, &error), 17);
         assert_memory_equal(piece, content, 17);
         assert_int_equal(gets, 2);
+        /* A read up to `wanted` is one request, a later one of its bytes another. */
+        file.wanted = 30000;
+        assert_int_equal(fs->read_at(&file, piece, 10000, 20000, &error), 10000);
+        assert_memory_equal(piece, content + 20000, 10000);
+        assert_int_equal(gets, 3);
+        assert_int_equal(fs->read_at(&file, piece, 100, 20000, &error), 100);
+        assert_memory_equal(piece, content + 20000, 100);
+        assert_int_equal(gets, 4);
         done(fs->close(&file, &error));
         done(fs->remove(fs, "s3a://bucket/large", &error));
         free(content);
