@@ -31,7 +31,7 @@ static struct strmap objects; /* content of the store: "/bucket/key" → content
 static bool no_delete;        /* the store rejects removing several keys at once */
 static const char *namenode_says;
 static int namenode_status;
-static _Atomic int gets; /* requests for objects or ranges of them */
+static _Atomic int gets;                    /* requests for objects or ranges of them */
 static char last_sum[64], last_digest[128]; /* headers of the last PUT */
 
 /* Lists the keys below @prefix, grouped into directories unless @deep. */
@@ -235,6 +235,21 @@ static void reads_ahead_in_few_requests(void **state)
         assert_int_equal(gets, 4);
         done(fs->close(&file, &error));
         done(fs->remove(fs, "s3a://bucket/large", &error));
+        free(content);
+}
+
+static void writes_one_object_with_a_large_part(void **state)
+{
+        const size_t size = (size_t)9 << 20; /* more than a part, unless said */
+        char *content = mem_alloc(size + 1);
+        for (size_t i = 0; i < size; i++)
+                content[i] = "abcdefghijklmnopq"[i % 17];
+        content[size] = '\0';
+        hadoop_conf_set(&conf, "fs.s3a.multipart.size", "40m");
+        done(put("s3a://bucket/whole", content));
+        hadoop_conf_set(&conf, "fs.s3a.multipart.size", "");
+        assert_string_equal(strmap_get(&objects, "/bucket/whole"), content);
+        done(system_of("s3a://bucket/x")->remove(system_of("s3a://bucket/x"), "s3a://bucket/whole", &error));
         free(content);
 }
 
@@ -453,11 +468,16 @@ static int stop(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(reads_and_lists_objects),  cmocka_unit_test(reads_ahead_in_few_requests),
+                cmocka_unit_test(reads_and_lists_objects),
+                cmocka_unit_test(reads_ahead_in_few_requests),
+                cmocka_unit_test(writes_one_object_with_a_large_part),
                 cmocka_unit_test(reports_block_sizes),
-                cmocka_unit_test(sends_a_checksum_in_place_of_a_digest),      cmocka_unit_test(renames_directories_of_objects),
-                cmocka_unit_test(asks_the_active_namenode), cmocka_unit_test(sets_permission_and_copies_in_hdfs_only),
-                cmocka_unit_test(reads_hosts_of_blocks),    cmocka_unit_test(maps_namenode_exceptions_to_errno),
+                cmocka_unit_test(sends_a_checksum_in_place_of_a_digest),
+                cmocka_unit_test(renames_directories_of_objects),
+                cmocka_unit_test(asks_the_active_namenode),
+                cmocka_unit_test(sets_permission_and_copies_in_hdfs_only),
+                cmocka_unit_test(reads_hosts_of_blocks),
+                cmocka_unit_test(maps_namenode_exceptions_to_errno),
         };
         return cmocka_run_group_tests(tests, start, stop);
 }

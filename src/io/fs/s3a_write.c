@@ -14,9 +14,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
+#define HUGE_PAGE ((size_t)2 << 20)
 #define MIB ((uint64_t)1 << 20)
-#define MIN_PART (5 * MIB) /* S3's minimum for all parts but the last */
+#define LARGE_PART (32 * MIB) /* malloc maps each anew */
+#define MIN_PART (5 * MIB)    /* S3's minimum for all parts but the last */
 #define OUR_PART (8 * MIB)
 #define MAX_COPIED ((int64_t)5 << 30) /* S3's maximum for one copy request */
 #define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
@@ -202,6 +205,18 @@ static int multipart_send(struct s3a_file *f, const char *path, struct fst_error
         return 0;
 }
 
+/* Allocates a part, a large one in huge pages: with small ones, each upload would cost a fault for every 4 KiB. */
+static char *s3a_part_new(uint64_t size)
+{
+        void *part = NULL;
+        if (size < LARGE_PART)
+                return malloc(size);
+        if (posix_memalign(&part, HUGE_PAGE, size))
+                return NULL;
+        madvise(part, size, MADV_HUGEPAGE); /* a kernel without huge pages refuses, which does no harm */
+        return part;
+}
+
 int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
 {
         struct s3a_file *f = file->state;
@@ -209,7 +224,7 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
         while (size > 0) {
                 if (f->filled == f->part_size && (f->failed = multipart_send(f, file->path, error)) < 0)
                         return f->failed;
-                if (!f->part && !(f->part = malloc(f->part_size)))
+                if (!f->part && !(f->part = s3a_part_new(f->part_size)))
                         return f->failed = error_set(error, -ENOMEM, "%s: no memory for a part of %" PRIu64 " MiB",
                                                      file->path, f->part_size / MIB);
                 size_t n = MIN(size, (size_t)(f->part_size - f->filled));
