@@ -2,12 +2,14 @@
 #include "exec/exec_env.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "exec/app/app_files.h"
 #include "exec/blocks/broadcasts.h"
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
 #include "io/fs/file_systems.h"
+#include "numa/numa_nodes.h"
 #include "python/worker_pool.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
@@ -171,6 +173,27 @@ int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t hea
         return r ? r : python_pool_new(conf, env->dirs, &env->python, error);
 }
 
+int exec_env_bind_slots(struct exec_env *env, const struct fst_conf *conf, int n, struct fst_error *error)
+{
+        static const char key[] = "spark.firesteel.numa.enabled";
+        _cleanup_(error_deinit) struct fst_error unread = FST_ERROR_INIT;
+        const char *fake = getenv("FIRESTEEL_NUMA_NODES"); /* for tests */
+        struct numa_nodes *nodes = NULL;
+        bool is_set = conf_contains(conf, key), enabled = true;
+        int r = is_set ? conf_get_bool(conf, key, &enabled, error) : 0;
+        if (r || !enabled)
+                return r;
+        if (numa_nodes_new(fake ? fake : NUMA_NODES_DIRECTORY, NULL, &nodes, &unread))
+                log_warn("Executor", "task slots are not bound to memory nodes: %s", error_message(&unread));
+        if (nodes && (is_set || n >= numa_nodes_cpus(nodes))) {
+                log_info("Executor", "the slots of %d cores are spread over %d memory nodes", n,
+                         numa_nodes_count(nodes));
+                env->numa = steal(nodes);
+        }
+        numa_nodes_free(nodes);
+        return 0;
+}
+
 bool exec_env_remove_broadcast(struct exec_env *env, int64_t id)
 {
         if (env->python)
@@ -187,6 +210,7 @@ void exec_env_remove_files(struct exec_env *env)
 void exec_env_deinit(struct exec_env *env)
 {
         python_pool_free(env->python);
+        numa_nodes_free(env->numa);
         app_files_free(env->files);
         broadcasts_free(env->broadcasts);
         block_store_free(env->blocks);

@@ -17,6 +17,7 @@ struct app_files;
 struct broadcasts;
 struct shuffle_store;
 struct disk_dirs;
+struct numa_nodes;
 struct isolation;
 struct python_pool;
 struct remote_blocks;
@@ -33,6 +34,7 @@ struct exec_env {
         struct block_store *blocks;
         struct broadcasts *broadcasts;
         struct python_pool *python;                /* Python workers; owned */
+        struct numa_nodes *numa;                   /* the nodes that slots are bound to, owned; NULL: none */
         struct app_files *files;                   /* the application's files; NULL: none. exec_env_deinit frees it */
         struct transfer_client *transfers;         /* client for fetches from other processes; NULL: none */
         struct transfer_client *service_transfers; /* client for fetches from shuffle services; NULL: none */
@@ -88,6 +90,14 @@ int exec_env_local_dirs(const struct fst_conf *conf, char **list, struct fst_err
  * key. Call exec_env_deinit in any case. Before the first task; one thread.
  */
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error);
+
+/*
+ * Decides whether the slots of this process, which runs @n tasks at a time, are bound to memory nodes: by
+ * spark.firesteel.numa.enabled; if it is not set, when each cpu that the process may use gets a slot. With fewer slots,
+ * other processes probably use the machine, and their slots would choose the same nodes. Before the first slot. Returns
+ * 0, or negative with @error.
+ */
+int exec_env_bind_slots(struct exec_env *env, const struct fst_conf *conf, int n, struct fst_error *error);
 
 /* Removes a broadcast variable and the file that Python workers have of it. Returns false if it is not here. */
 bool exec_env_remove_broadcast(struct exec_env *env, int64_t id);

@@ -384,6 +384,7 @@ static int start_slots(struct executor *x, struct fst_error *error)
         x->n_slots = more ? 2 * x->options->cores : x->options->cores;
         x->slots = new_array(struct slot *, (size_t)x->n_slots);
         x->running = new_array(struct task_batch *, (size_t)x->n_slots);
+        r = exec_env_bind_slots(&x->env, &x->conf, x->options->cores, error);
         for (int i = 0; i < x->n_slots && r == 0; i++)
                 r = slot_new(i, &x->env, executor_batch_done, x, &x->slots[i], error);
         return r;

@@ -11,6 +11,7 @@
 #include "exec/guard/crash.h"
 #include "exec/isolation/isolation.h"
 #include "exec/task/task_runner.h"
+#include "numa/numa_nodes.h"
 #include "exec/isolation/process_slot.h"
 
 #include <pthread.h>
@@ -95,6 +96,8 @@ static void *slot_main(void *arg)
         snprintf(name, sizeof(name), "task-slot-%d", s->index);
         pthread_setname_np(pthread_self(), name);
         __atomic_store_n(&s->tid, (int)syscall(SYS_gettid), __ATOMIC_RELAXED);
+        if (s->env->numa)
+                numa_bind_thread(s->env->numa, s->index);
         crash_thread_init();
         crash_watch(&s->runner.run.function);
         if (s->process)

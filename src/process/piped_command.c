@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "numa/numa_nodes.h"
 #include "process/data_limit.h"
 #include "process/exit_cleanup.h"
 #include "process/library_path.h"
@@ -81,7 +82,9 @@ static int piped_command_spawn(pid_t *pid, char *const *words, char *const *envi
         posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
         sigfillset(&every);
         pthread_sigmask(SIG_SETMASK, &every, &before); /* signals are blocked until the group is registered */
+        numa_unbind_thread();
         int r = -posix_spawnp(pid, words[0], &actions, &attributes, words, environment);
+        numa_rebind_thread();
         if (r == 0) {
                 data_limit_reset_pid(*pid);
                 exit_cleanup_add_group(*pid);

@@ -198,7 +198,7 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
         block_store_set_observer(b->sc->env.blocks, local_backend_on_block, b);
         b->sc->registry.locations =
                 (struct rdd_block_locations){.unpersisted = local_backend_on_unpersisted, .owner = b};
-        int r = 0;
+        int r = exec_env_bind_slots(&b->sc->env, b->sc->conf, b->n_slots, error);
         if (b->sc->env.isolation)
                 local_backend_prepare_isolation(b);
         for (int s = 0; s < b->n_slots && r == 0; s++)

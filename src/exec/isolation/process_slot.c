@@ -19,6 +19,7 @@
 #include "exec/isolation/task_process_requests.h"
 #include "exec/isolation/task_process_wire.h"
 #include "exec/isolation/zygote.h"
+#include "numa/numa_nodes.h"
 #include "rdd/aggregate/accumulator_updates.h"
 #include "shuffle/shuffle_output_export.h"
 #include "shuffle/shuffle_store.h"
@@ -192,6 +193,8 @@ static int start_task_process(struct process_slot *s, struct fst_error *error)
                 r = fork_task_process(s, &s->work, &s->status, &pid, error);
         if (r)
                 return r;
+        if (s->env->numa)
+                numa_bind_process(s->env->numa, s->index, pid);
         s->shared->running = -1;
         s->shared->watched = NULL;
         s->shared->records_read = NULL;
