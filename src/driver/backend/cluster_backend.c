@@ -635,9 +635,10 @@ static void cluster_send_stop(struct remote_executor *x)
 
 void cluster_stop_executors(struct cluster_backend *b)
 {
-        if (!b->stopping && b->manager->class->ending)
+        bool begins = !b->stopping;
+        b->stopping = true; /* before the manager runs the loop: executors that register now are refused */
+        if (begins && b->manager->class->ending)
                 b->manager->class->ending(b->manager);
-        b->stopping = true;
         for (int i = 0; i < b->executors.n; i++)
                 cluster_send_stop(b->executors.at[i]);
 }

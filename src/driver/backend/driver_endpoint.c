@@ -131,10 +131,9 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
                 rpc_fail(m, "the registration cannot be decoded");
                 return;
         }
-        bool excluded = job_runner_host_excluded(b->runner, r->hostname);
-        if (b->stopping)
+        if (b->stopping) /* there may be no job runner any more */
                 error_set(&error, -ESHUTDOWN, "the application is ending");
-        else if (excluded)
+        else if (job_runner_host_excluded(b->runner, r->hostname))
                 error_set(&error, -EACCES, "Executor is excluded due to failures: host %s", r->hostname);
         else if (b->manager->class->refuses && b->manager->class->refuses(b->manager, r->executor_id))
                 error_set(&error, -EACCES, "executor %s was given up", r->executor_id);
