@@ -40,7 +40,8 @@ static int sample_begin(struct op *op)
         sampled_keys_free(sink->drawn);
         sink->drawn = new0(struct sampled_keys);
         sink->drawn->keys = new_array(struct sample_key, sink->room);
-        sink->seen = sink->next = 0;
+        sink->seen = 0;
+        sink->next = sink->room ? 0 : UINT64_MAX; /* without room no row is drawn */
         sink->least = 1;
         sink->chance.random_state = (uint64_t)op->run->task.info.partition;
         return 0;
