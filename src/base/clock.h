@@ -45,6 +45,14 @@ static inline int64_t now_ms(void)
         return now_ns() / 1000000;
 }
 
+/* The CPU time of this thread, in nanoseconds. */
+static inline int64_t thread_cpu_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* The wall clock, ms since 1970: for display and file dates, not for measuring. */
 static inline int64_t time_of_day_ms(void)
 {

@@ -13,11 +13,11 @@
  */
 #include "store/huge_pages.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE /* glibc 2.35 */
@@ -81,13 +81,6 @@ void huge_pages_observe(int64_t cpu_ns)
         atomic_store_explicit(&slow, SLOW_IN_A_ROW - 1, memory_order_relaxed); /* after the pause one page decides */
         atomic_store_explicit(&next_pause, MIN(pause * 2, MAX_PAUSE), memory_order_relaxed);
         atomic_store_explicit(&paused, pause, memory_order_relaxed);
-}
-
-static int64_t thread_cpu_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* Returns the address in the block that is the first of its huge page to be written, or NULL. */

@@ -94,17 +94,10 @@ static int64_t run_choose_task(struct mesos_run *x)
         return -1;
 }
 
-/* The CPU time of this thread, which other processes do not lengthen. */
-static int64_t cpu_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
+/* @start: of the event in CPU time of this thread, which other processes do not lengthen. */
 static void run_time_event(struct mesos_run *x, int64_t start)
 {
-        x->longest_ns = MAX(x->longest_ns, cpu_ns() - start);
+        x->longest_ns = MAX(x->longest_ns, thread_cpu_ns() - start);
 }
 
 /* -------------------------------------------------------------------------------------------------- coarse-grained */
@@ -289,7 +282,7 @@ static void coarse_round(struct mesos_run *x, bool faults)
                         mesos_world_rescind(w, i);
                 }
         if (w->n_offers) {
-                const int64_t start = cpu_ns();
+                const int64_t start = thread_cpu_ns();
                 coarse_offers_received(&x->coarse, w->offers, w->n_offers, w->now);
                 run_time_event(x, start);
         }
@@ -466,7 +459,7 @@ static void fine_round(struct mesos_run *x, bool faults)
                         x->n_rescinded++;
                         mesos_world_rescind(w, i);
                 }
-        const int64_t start = cpu_ns();
+        const int64_t start = thread_cpu_ns();
         fine_offers_received(&x->fine, w->offers, w->n_offers);
         for (size_t i = 0; i < x->fine.n_usable; i++)
                 while (x->todo > 0 && fine_offers_add_task(&x->fine, i, x->next_task)) {
