@@ -38,6 +38,18 @@ static void journal_push(struct lifecycle *l, struct buf *record, bool strict)
                    (struct lifecycle_action){LIFECYCLE_JOURNAL, .journal = {.record = *record, .strict = strict}});
 }
 
+/* Begins a record about @s. Returns false if there is no journal. */
+static bool journal_begin(const struct lifecycle *l, enum lifecycle_record kind, const struct lifecycle_shuffle *s,
+                          struct buf *record)
+{
+        *record = BUF_INIT;
+        if (!l->config.journaled)
+                return false;
+        lifecycle_record_begin(record, kind);
+        fields_put_number(record, (uint64_t)s->id);
+        return true;
+}
+
 static void journal_workers(struct lifecycle *l)
 {
         for (; l->journaled_workers < l->workers.len; l->journaled_workers++) {
@@ -79,11 +91,9 @@ void journal_locations(struct lifecycle *l, struct lifecycle_shuffle *s)
 
 void journal_committing(struct lifecycle *l, const struct lifecycle_shuffle *s, const int32_t *attempts)
 {
-        struct buf record = BUF_INIT;
-        if (!l->config.journaled)
+        struct buf record;
+        if (!journal_begin(l, LIFECYCLE_RECORD_COMMITTING, s, &record))
                 return;
-        lifecycle_record_begin(&record, LIFECYCLE_RECORD_COMMITTING);
-        fields_put_number(&record, (uint64_t)s->id);
         for (int m = 0; m < s->maps; m++)
                 fields_put_number(&record, (uint64_t)((int64_t)attempts[m] + 1));
         journal_push(l, &record, true);
@@ -91,11 +101,9 @@ void journal_committing(struct lifecycle *l, const struct lifecycle_shuffle *s, 
 
 void journal_committed(struct lifecycle *l, const struct lifecycle_shuffle *s)
 {
-        struct buf record = BUF_INIT;
-        if (!l->config.journaled)
+        struct buf record;
+        if (!journal_begin(l, LIFECYCLE_RECORD_COMMITTED, s, &record))
                 return;
-        lifecycle_record_begin(&record, LIFECYCLE_RECORD_COMMITTED);
-        fields_put_number(&record, (uint64_t)s->id);
         for (size_t i = 0; i < s->locations.len; i++) {
                 const struct lifecycle_location *at = &s->locations.data[i];
                 if (!at->journaled)
@@ -110,11 +118,9 @@ void journal_committed(struct lifecycle *l, const struct lifecycle_shuffle *s)
 
 void journal_gone(struct lifecycle *l, const struct lifecycle_shuffle *s)
 {
-        struct buf record = BUF_INIT;
-        if (!l->config.journaled)
+        struct buf record;
+        if (!journal_begin(l, LIFECYCLE_RECORD_GONE, s, &record))
                 return;
-        lifecycle_record_begin(&record, LIFECYCLE_RECORD_GONE);
-        fields_put_number(&record, (uint64_t)s->id);
         journal_push(l, &record, false);
 }
 
