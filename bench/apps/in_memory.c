@@ -47,7 +47,7 @@ static int make_word(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
-static int both(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+static int join_values(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
 {
         fst_emit(out, key, left ^ right);
         return 0;
@@ -71,7 +71,7 @@ static int take_word(fst_task *task, void *so_far, fst_bytes word, int64_t count
         return 0;
 }
 
-static int add(fst_task *task, void *so_far, const void *other)
+static int total_merge(fst_task *task, void *so_far, const void *other)
 {
         const struct total *total = other;
         total_add(so_far, total->rows, total->sum);
@@ -79,7 +79,7 @@ static int add(fst_task *task, void *so_far, const void *other)
 }
 
 /* Caches an RDD. Returns the seconds that it took, negative if it failed. */
-static double materialize(fst_rdd *rdd)
+static double cache_rows(fst_rdd *rdd)
 {
         int64_t rows;
         double start = now();
@@ -104,20 +104,20 @@ int main(int argc, char **argv)
                 in = fst_flat_map(indexes, FST_WITH(make_pair, keys), FST_PAIR(I64, I64));
         if (join)
                 right = fst_flat_map(fst_range_n(sc, 0, keys, PARTITIONS), make_right, FST_PAIR(I64, I64));
-        if (materialize(in) < 0 || (right && materialize(right) < 0))
+        if (cache_rows(in) < 0 || (right && cache_rows(right) < 0))
                 return fst_context_stop(sc);
         for (int round = atoi(argv[4]); round > 0; round--) {
                 fst_rdd *out = sort    ? fst_sort_by(in, fst_fn_identity, FST_I64, FST_ASCENDING)
-                               : right ? fst_join(in, right, both, FST_PAIR(I64, I64))
+                               : right ? fst_join(in, right, join_values, FST_PAIR(I64, I64))
                                        : fst_reduce_by_key(in, fst_fn_sum);
-                double took = materialize(out);
+                double took = cache_rows(out);
                 if (took < 0)
                         break;
                 printf("round: %.3f\n", took);
                 struct total none = {0}, all = {0};
-                if (round == 1 && (sort    ? fst_aggregate(out, &none, take_number, add, &all)
-                                   : words ? fst_aggregate(out, &none, take_word, add, &all)
-                                           : fst_aggregate(out, &none, take_pair, add, &all)) == 0)
+                if (round == 1 && (sort    ? fst_aggregate(out, &none, take_number, total_merge, &all)
+                                   : words ? fst_aggregate(out, &none, take_word, total_merge, &all)
+                                           : fst_aggregate(out, &none, take_pair, total_merge, &all)) == 0)
                         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
                 fst_unpersist(out);
         }

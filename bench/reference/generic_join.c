@@ -68,7 +68,7 @@ static void table_join(const struct table *t, int64_t key, int64_t left, pair_fn
                         call(state, key, left, t->rows[row - 1].value);
 }
 
-static void both(void *state, int64_t key, int64_t left, int64_t right)
+static void join_values(void *state, int64_t key, int64_t left, int64_t right)
 {
         total_add(state, 1, (uint64_t)(left ^ right));
 }
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
         int64_t left = atoll(argv[1]), right = atoll(argv[2]);
         struct total all = {0};
         struct table table = {0};
-        pair_fn volatile call = both; /* a function that the compiler does not know */
+        pair_fn volatile call = join_values; /* a function that the compiler does not know */
         double start = now();
         for (int64_t i = 0; i < right; i++)
                 table_add(&table, 2 * i, right_value(2 * i));

@@ -108,7 +108,7 @@ static inline bool fst_split_word(fst_split *s, fst_bytes *piece)
  *      fst_emit_pieces(out, line, ' ')                 rows of BYTES
  *      fst_emit_pieces_with(out, line, ' ', 1)         pairs of BYTES and I64: each piece with the number 1
  *
- * What firesteel/emit.h says of fst_emit holds for each row.
+ * The rules of fst_emit (firesteel/emit.h) hold for each row.
  */
 #define fst_emit_pieces(out, text, separator) fst_out_pieces(out, text, separator, NULL, __FILE__, __LINE__)
 #define fst_emit_pieces_with(out, text, separator, number)                                                             \

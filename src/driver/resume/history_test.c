@@ -432,7 +432,7 @@ static void a_save_before_its_turn_makes_outputs_void(void **state)
         assert_false(differs);
         history_deinit(&r.history);
 
-        /* What that driver writes leads the next one to the same. */
+        /* The records of that driver lead the next one to the same. */
         put_numbers(&body, RESUME_VOID, 1, 0);
         put_output(&body, 0, "file:/b", true);
         put_numbers(&body, RESUME_OUTPUT_STATE, 0, RESUME_OUTPUT_COMMITTED);

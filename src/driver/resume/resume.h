@@ -167,7 +167,7 @@ struct driver_epoch resume_driver_epoch(const struct resume *r);
 void resume_use_holdings(struct resume *r, const struct job_request *request, const struct resume_job *job,
                          struct scheduler_backend *backend);
 
-/* What stages of the job tell executors of it, for stage_context: 0 if the next driver would not know the job. */
+/* The number of the job that its stages tell executors, for stage_context; 0 if the next driver would not know the job. */
 uint64_t resume_job_number(const struct resume_job *job, uint64_t *signature);
 
 /*

@@ -1,5 +1,5 @@
-/* What an executor reports of batches that end without a driver: the next one must learn of each that it was told to be
- * running. */
+/* The reports of an executor about batches that end without a driver: the next one must learn of each that it was told to
+ * be running. */
 #include "exec/executor_internal.h"
 
 #include "base/mem.h"

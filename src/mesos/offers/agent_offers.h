@@ -1,13 +1,13 @@
 /*
- * What each agent has offered last, and why that does not suffice: the text of warnings and of a waiting driver's
- * status. Pure.
+ * The last offer of each agent, and why it does not suffice: the text of warnings and of a waiting driver's status.
+ * Pure.
  *
  *      agent_offers_add(&a, offers, n, now);                    ← OFFERS
  *      n_fit = agent_offers_put_shortage(&a, &needs, since, &out);
  *              "2 agents offer resources: 1 does not meet spark.mesos.constraints=rack:12 (host-1 has rack:7), 1 has
  *               less than the 1408 MiB of spark.executor.memory with overhead (the most is 1024 MiB, of host-2)"
  *
- * Of several offers of an agent in one event the largest amounts count. Attributes are those of an agent's first offer:
+ * The largest amounts of an agent's offers in one event count. Attributes are those of an agent's first offer:
  * Mesos gives a changed agent another id.
  */
 #pragma once

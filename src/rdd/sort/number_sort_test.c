@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-enum distribution { RANDOM, EQUAL, TWO, SMALL, MOSTLY_ONE, FALLING, CLOSE_GROUPS, DISTRIBUTIONS };
+enum number_distribution { RANDOM, EQUAL, TWO, SMALL, MOSTLY_ONE, FALLING, CLOSE_GROUPS, DISTRIBUTIONS };
 
-static uint64_t number_of(enum distribution distribution, size_t i)
+static uint64_t number_of(enum number_distribution distribution, size_t i)
 {
         uint64_t random = (i + 1) * 0x9e3779b97f4a7c15u;
         random = (random ^ random >> 31) * 0xbf58476d1ce4e5b9u;
@@ -40,11 +40,11 @@ static int number_compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void sorts(void **state)
+static void sorts_all_distributions(void **state)
 {
         static const size_t sizes[] = {0, 1, 2, 24, 25, 1000, 65536, 65537, 200000};
         for (size_t s = 0; s < ARRAY_SIZE(sizes); s++)
-                for (enum distribution d = 0; d < DISTRIBUTIONS; d++) {
+                for (enum number_distribution d = 0; d < DISTRIBUTIONS; d++) {
                         size_t n = sizes[s];
                         _cleanup_free_ struct sort_entry *entries = new_array(struct sort_entry, n + 1);
                         _cleanup_free_ struct sort_entry *other = new_array(struct sort_entry, n + 1);
@@ -61,6 +61,6 @@ static void sorts(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(sorts)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(sorts_all_distributions)};
         return cmocka_run_group_tests_name("number sort", tests, NULL, NULL);
 }
