@@ -97,14 +97,15 @@ class Harness:
     def build_tools(self):
         """Compile the small C programs for this processor: the reference may use all its instructions."""
         cc, apps = os.environ.get("CC") or "cc", os.path.join(BENCH, "apps")
-        headers = max(os.path.getmtime(header) for header in glob.glob(os.path.join(apps, "*.h")))
+        headers = max(os.path.getmtime(header) for folder in ("apps", "reference")
+                      for header in glob.glob(os.path.join(BENCH, folder, "*.h")))
         for folder in ("tools", "reference"):
             for source in sorted(glob.glob(os.path.join(BENCH, folder, "*.c"))):
                 program = self.path("bin", os.path.basename(source)[:-2])
                 newest = max(os.path.getmtime(source), headers)
                 if not os.path.exists(program) or os.path.getmtime(program) < newest:
-                    subprocess.run([cc, "-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-I", apps, "-o",
-                                    program, source], check=True)
+                    subprocess.run([cc, "-std=gnu11", "-O3", "-march=native", "-pthread", "-Wall", "-Wextra", "-I", apps,
+                                    "-o", program, source], check=True)
 
     def data(self, kind, size):
         """The path of `size` bytes of "text" or "records", made now if it is not there."""
