@@ -94,6 +94,7 @@ def test_the_next_driver_goes_on_with_the_pods_of_the_first(start, driver_pod):
     app.finish()
     again = app.ran()[len(before):]
     assert {task for task in again if task[0] in "123"} == {"3.3"}
+    app.check_adopted(3, app.log(1))
     assert {path.stem for path in (app.folder / "pods").glob("*.log")} == set(executors)
 
 

@@ -72,6 +72,7 @@ def test_the_next_driver_goes_on_with_the_framework_and_the_executors(start, mas
     assert app.executors() == executors
     app.finish()
     assert {task for task in app.ran()[len(before):] if task[0] in "123"} == {"3.3"}
+    app.check_adopted(3, app.log(1))
     assert len(master.frameworks) == 1
     assert [len(accept["accept"]["offer_ids"]) for accept in master.calls_of("ACCEPT")] == [1, 1]
 

@@ -155,6 +155,11 @@ class Run:
     def open_gate(self):
         (self.folder / "go").write_text("")
 
+    def check_adopted(self, phase, log):
+        """The driver with this log has adopted the task at the gate of a phase after the first, and it has not begun again."""
+        assert "1 tasks that an earlier driver launched are adopted, 0 are not needed" in log, log
+        assert self.ran().count(f"{phase}.3") == self.ran().count("1.3"), self.ran()
+
     def check(self, number, resumed=None):
         """The results of a run without a kill, in the output of driver @number."""
         resumed = resumed or f"resumed {int(number > 0)}"

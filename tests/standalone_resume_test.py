@@ -76,8 +76,8 @@ def test_a_killed_driver_goes_on(cluster, application, phase, job, maps):
     assert {task for task in app.ran()[len(before):] if task.startswith(f"{phase}.")} == {f"{phase}.3"}
     assert len(set(app.ids())) == 1 and len(app.ids()) == 2, app.ids()
     assert f"Driver 2 of application {app.ids()[0]} has registered" in master.log()
-    if not maps:  # those with a store end with their driver
-        assert app.log().count("of the earlier driver is back") == master.log().count("Launching executor") == 3
+    assert app.log().count("of the earlier driver is back") == master.log().count("Launching executor") == 3
+    app.check_adopted(phase, app.log())
 
 
 def test_a_driver_goes_on_when_its_worker_is_lost(cluster, application):

@@ -85,6 +85,7 @@ def test_a_second_attempt_goes_on_with_the_containers_of_the_first(start, yarn, 
     again = app.ran()[len(before):]
     assert {task for task in again if task.startswith(f"{phase}.")} == {f"{phase}.3"}
     assert not {task for task in again if task.startswith(tuple(f"{p}." for p in range(1, phase)))}
+    app.check_adopted(phase, app.log())
     assert re.findall(r"still has executor (\d+) of an earlier attempt", app.log()) == ["1", "2"]
 
 
