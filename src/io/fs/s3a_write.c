@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/units.h"
-#include "io/fs/crc32c.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
+#include "net/crc32c.h"
 #include "net/crypto.h"
 #include "text/percent.h"
 

@@ -1,20 +1,28 @@
 /* See crc32c.h. Uses the instruction of x86-64 processors with SSE 4.2, or else a table. */
-#include "io/fs/crc32c.h"
+#include "net/crc32c.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #define POLYNOMIAL 0x82f63b78u /* reflected */
 
-/* Returns the state after @n bytes of @state, by a table that each call makes: 2 µs for bodies of megabytes. */
-static uint32_t crc32c_by_table(uint32_t state, const unsigned char *data, size_t n)
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint32_t table[256]; /* the remainders of all bytes */
+
+static void crc32c_make_table(void)
 {
-        uint32_t table[256];
         for (uint32_t i = 0; i < 256; i++) {
                 table[i] = i;
                 for (int bit = 0; bit < 8; bit++)
                         table[i] = table[i] >> 1 ^ (table[i] & 1 ? POLYNOMIAL : 0);
         }
+}
+
+/* Returns the state after @n bytes of @state. */
+static uint32_t crc32c_by_table(uint32_t state, const unsigned char *data, size_t n)
+{
+        pthread_once(&once, crc32c_make_table);
         while (n-- > 0)
                 state = table[(state ^ *data++) & 0xff] ^ state >> 8;
         return state;
@@ -51,7 +59,12 @@ static bool crc32c_has_instruction(void)
 }
 #endif
 
+uint32_t crc32c_extend(uint32_t sum, const void *data, size_t len)
+{
+        return ~(crc32c_has_instruction() ? crc32c_by_instruction : crc32c_by_table)(~sum, data, len);
+}
+
 uint32_t crc32c(const void *data, size_t len)
 {
-        return ~(crc32c_has_instruction() ? crc32c_by_instruction : crc32c_by_table)(~0u, data, len);
+        return crc32c_extend(0, data, len);
 }

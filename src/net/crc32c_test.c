@@ -1,5 +1,5 @@
 /* CRC-32C of texts whose checksums are well known, and of all lengths against the definition, bit by bit. */
-#include "io/fs/crc32c.h"
+#include "net/crc32c.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,11 @@ static void any_length_and_alignment(void **state)
         for (size_t i = 0; i < sizeof(data); i++)
                 data[i] = (unsigned char)(i * 37 + 11);
         for (size_t at = 0; at < 8; at++)
-                for (size_t n = 0; at + n <= sizeof(data); n++)
+                for (size_t n = 0; at + n <= sizeof(data); n++) {
                         assert_int_equal(crc32c(data + at, n), bit_by_bit(data + at, n));
+                        assert_int_equal(crc32c_extend(crc32c(data + at, n / 3), data + at + n / 3, n - n / 3),
+                                         bit_by_bit(data + at, n));
+                }
 }
 
 int main(void)
