@@ -23,10 +23,13 @@
 #include "store/block_store.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 #define LOG "ExecutorResume"
 #define LOOK_INTERVAL_MS 100         /* in a directory */
 #define REMOTE_LOOK_INTERVAL_MS 2000 /* on HDFS or in an object store */
+#define CALL_INTERVAL_MS INT64_C(100)      /* between calls of the dead driver's address, at first, */
+#define MAX_CALL_INTERVAL_MS INT64_C(1000) /* and later */
 #define SILENCE_MS 2000              /* without a reply to a heartbeat: the driver may be stuck */
 #define IDLE_INTERVAL_MS 10          /* between looks whether the killed tasks have ended */
 #define KILL_TIMEOUT_MS 10000        /* for killed tasks to end */
@@ -96,7 +99,12 @@ int executor_resume_new(struct executor *x, const char *application, int epoch, 
         r->timer.data = r;
         const int64_t interval =
                 driver_search_is_remote(r->search) ? REMOTE_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS;
-        driver_wait_init(&r->wait, timeout_ms * 1000000, interval * 1000000, epoch);
+        driver_wait_init(&r->wait,
+                         &(struct driver_wait_times){.timeout = timeout_ms * 1000000,
+                                                     .look = interval * 1000000,
+                                                     .call = CALL_INTERVAL_MS * 1000000,
+                                                     .max_call = MAX_CALL_INTERVAL_MS * 1000000},
+                         epoch, (uint32_t)getpid());
         return 0;
 }
 
@@ -438,7 +446,7 @@ bool executor_driver_lost(struct executor *x, const char *why)
         if (!r || !driver_wait_lost(&r->wait, now_ns()))
                 return false;
         log_warn(LOG, "The driver at %s is lost: %s. Looking for the next one, for %" PRId64 " s", r->url, why,
-                 r->wait.timeout / 1000000000);
+                 r->wait.times.timeout / 1000000000);
         r->asked = 0;
         executor_begin_holding(x, false);
         executor_resume_tick(r);

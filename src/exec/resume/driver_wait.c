@@ -3,9 +3,20 @@
 
 #include "base/mem.h"
 
-void driver_wait_init(struct driver_wait *w, int64_t timeout, int64_t interval, int epoch)
+void driver_wait_init(struct driver_wait *w, const struct driver_wait_times *times, int epoch, uint32_t seed)
 {
-        *w = (struct driver_wait){.timeout = timeout, .interval = interval, .epoch = epoch};
+        *w = (struct driver_wait){.times = *times, .pause = times->call, .random = seed ? seed : 1, .epoch = epoch};
+}
+
+/* Returns the time until the next call: three to five quarters of the pause, which is doubled. */
+static int64_t driver_wait_take_pause(struct driver_wait *w)
+{
+        const int64_t pause = w->pause;
+        w->pause = MIN(2 * pause, w->times.max_call);
+        w->random ^= w->random << 13; /* xorshift */
+        w->random ^= w->random >> 17;
+        w->random ^= w->random << 5;
+        return pause * 3 / 4 + (int64_t)(w->random % 1024) * (pause / 2) / 1024;
 }
 
 bool driver_wait_obeys(const struct driver_wait *w, int epoch)
@@ -18,13 +29,14 @@ static void driver_wait_search(struct driver_wait *w, int64_t now)
         w->state = DRIVER_SEARCHED;
         w->lost = now;
         w->look = w->call = now;
+        w->pause = w->times.call;
 }
 
 bool driver_wait_lost(struct driver_wait *w, int64_t now)
 {
         if (w->state == DRIVER_SEARCHED)
                 return true;
-        if (w->state == DRIVER_GIVEN_UP || !w->timeout || !w->epoch) {
+        if (w->state == DRIVER_GIVEN_UP || !w->times.timeout || !w->epoch) {
                 w->state = DRIVER_GIVEN_UP;
                 w->ended = true; /* the caller ends it */
                 return false;
@@ -35,7 +47,7 @@ bool driver_wait_lost(struct driver_wait *w, int64_t now)
 
 void driver_wait_silent(struct driver_wait *w, bool silent, int64_t now)
 {
-        if (w->state != DRIVER_CONNECTED || !w->timeout || !w->epoch)
+        if (w->state != DRIVER_CONNECTED || !w->times.timeout || !w->epoch)
                 return;
         if (silent && !w->silent)
                 w->look = now;
@@ -53,7 +65,7 @@ static enum driver_wait_action driver_wait_begin_call(struct driver_wait *w, enu
 
 enum driver_wait_action driver_wait_next(struct driver_wait *w, int64_t now)
 {
-        if (w->state == DRIVER_SEARCHED && now - w->lost >= w->timeout)
+        if (w->state == DRIVER_SEARCHED && now - w->lost >= w->times.timeout)
                 w->state = DRIVER_GIVEN_UP;
         if (w->state == DRIVER_GIVEN_UP) {
                 const bool first = !w->ended;
@@ -83,7 +95,7 @@ int64_t driver_wait_deadline(const struct driver_wait *w)
                 return INT64_MIN;
         if (w->state == DRIVER_CONNECTED)
                 return w->silent && !w->looking ? w->look : INT64_MAX;
-        next = w->lost + w->timeout;
+        next = w->lost + w->times.timeout;
         if (!w->looking)
                 next = MIN(next, w->look);
         return w->calling ? next : MIN(next, w->call);
@@ -92,7 +104,7 @@ int64_t driver_wait_deadline(const struct driver_wait *w)
 void driver_wait_looked(struct driver_wait *w, int epoch, int64_t now)
 {
         w->looking = false;
-        w->look = now + w->interval;
+        w->look = now + w->times.look;
         const bool is_wanted = w->state == DRIVER_SEARCHED || (w->state == DRIVER_CONNECTED && w->silent);
         const bool is_called = w->calling && epoch <= w->calling_epoch;
         if (epoch > w->epoch && is_wanted && !is_called)
@@ -132,7 +144,7 @@ void driver_wait_failed(struct driver_wait *w, uint32_t call, int64_t now)
         if (!driver_wait_is_latest(w, call))
                 return;
         w->calling = false;
-        w->call = now + w->interval;
+        w->call = now + driver_wait_take_pause(w);
 }
 
 void driver_wait_refused(struct driver_wait *w, uint32_t call)

@@ -30,9 +30,19 @@ enum driver_wait_action {
         DRIVER_WAIT_END,        /* the timeout is over, or a driver refused the executor. Once */
 };
 
+/* All in nanoseconds. */
+struct driver_wait_times {
+        int64_t timeout; /* 0: the executor ends with its driver */
+        int64_t look;    /* between looks */
+        int64_t call;    /* after the first call that fails. Doubled for each further one, up to */
+        int64_t max_call;
+};
+
 struct driver_wait {
         enum driver_wait_state state;
-        int64_t timeout, interval;
+        struct driver_wait_times times;
+        int64_t pause;        /* after the next call that fails */
+        uint32_t random;
         int epoch;            /* the largest seen; 0: the driver has no journal */
         int found;            /* epoch of a later driver that was found and not called yet; 0: none */
         int64_t lost;         /* when the driver was lost */
@@ -43,8 +53,8 @@ struct driver_wait {
         bool calling, ended;
 };
 
-/* @timeout 0: the executor ends with its driver. @interval: between looks. */
-void driver_wait_init(struct driver_wait *w, int64_t timeout, int64_t interval, int epoch);
+/* @seed: of the executor. The times between calls vary by a quarter, so that executors do not call at the same time. */
+void driver_wait_init(struct driver_wait *w, const struct driver_wait_times *times, int epoch, uint32_t seed);
 
 /* True if a message of a driver with @epoch (0: it does not say) is obeyed. */
 bool driver_wait_obeys(const struct driver_wait *w, int epoch);

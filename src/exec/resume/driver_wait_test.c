@@ -1,6 +1,8 @@
 /* An executor without its driver: what it does when, whom it obeys, and random worlds of drivers that die and wake up. */
 #include "exec/resume/driver_wait.h"
 
+#include "base/mem.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +12,18 @@
 
 #define TIMEOUT 1000
 #define INTERVAL 10
+#define CALL 8 /* becomes 6 to 10 */
+#define MAX_CALL 64
+
+static const struct driver_wait_times times = {.timeout = TIMEOUT, .look = INTERVAL, .call = CALL, .max_call = MAX_CALL};
 
 static void ends_at_once_without_timeout(void **state)
 {
         struct driver_wait w;
-        driver_wait_init(&w, 0, INTERVAL, 1);
+        driver_wait_init(&w, &(struct driver_wait_times){.look = INTERVAL}, 1, 1);
         assert_false(driver_wait_lost(&w, 5));
         assert_int_equal(driver_wait_next(&w, 5), DRIVER_WAIT_NOTHING);
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 0); /* a driver without a journal has no next one */
+        driver_wait_init(&w, &times, 0, 1); /* a driver without a journal has no next one */
         assert_false(driver_wait_lost(&w, 5));
         driver_wait_silent(&w, true, 6);
         assert_int_equal(driver_wait_deadline(&w), INT64_MAX);
@@ -27,7 +33,7 @@ static void looks_and_calls_until_the_timeout(void **state)
 {
         struct driver_wait w;
         int looks = 0, calls = 0;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 1);
+        driver_wait_init(&w, &times, 1, 1);
         assert_int_equal(driver_wait_deadline(&w), INT64_MAX);
         assert_true(driver_wait_lost(&w, 100));
         assert_true(driver_wait_lost(&w, 101)); /* a second report changes nothing */
@@ -50,15 +56,45 @@ static void looks_and_calls_until_the_timeout(void **state)
                 assert_true(driver_wait_deadline(&w) > now);
         }
         assert_int_equal(looks, TIMEOUT / INTERVAL);
-        assert_int_equal(calls, TIMEOUT / INTERVAL);
+        assert_in_range(calls, 3 + TIMEOUT / (MAX_CALL * 5 / 4), 5 + TIMEOUT / (MAX_CALL * 3 / 4));
         assert_int_equal(driver_wait_next(&w, 5000), DRIVER_WAIT_NOTHING);
         assert_int_equal(driver_wait_deadline(&w), INT64_MAX);
+}
+
+/* The times between calls grow, differ between executors, and begin anew with the next driver that is lost. */
+static void calls_the_same_address_less_and_less_often(void **state)
+{
+        int64_t sums[2] = {0};
+        for (uint32_t seed = 1; seed <= ARRAY_SIZE(sums); seed++) {
+                struct driver_wait w;
+                int64_t now = 0, pause = CALL;
+                driver_wait_init(&w, &times, 1, seed * 7919);
+                assert_true(driver_wait_lost(&w, now));
+                assert_int_equal(driver_wait_next(&w, now), DRIVER_WAIT_LOOK); /* which takes long */
+                for (int i = 0; i < 12; i++) {
+                        assert_int_equal(driver_wait_next(&w, now), DRIVER_WAIT_CALL_SAME);
+                        driver_wait_failed(&w, w.called, now);
+                        const int64_t next = driver_wait_deadline(&w);
+                        assert_in_range(next - now, pause * 3 / 4, pause * 5 / 4);
+                        assert_int_equal(driver_wait_next(&w, next - 1), DRIVER_WAIT_NOTHING);
+                        sums[seed - 1] = sums[seed - 1] * 100 + next - now;
+                        now = next;
+                        pause = MIN(2 * pause, MAX_CALL);
+                }
+                assert_int_equal(driver_wait_next(&w, now), DRIVER_WAIT_CALL_SAME);
+                assert_true(driver_wait_registered(&w, w.called, 2));
+                assert_true(driver_wait_lost(&w, now));
+                assert_int_equal(driver_wait_next(&w, now), DRIVER_WAIT_CALL_SAME);
+                driver_wait_failed(&w, w.called, now);
+                assert_in_range(driver_wait_deadline(&w) - now, CALL * 3 / 4, CALL * 5 / 4);
+        }
+        assert_true(sums[0] != sums[1]);
 }
 
 static void registers_with_a_later_driver_only(void **state)
 {
         struct driver_wait w;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 3);
+        driver_wait_init(&w, &times, 3, 1);
         assert_true(driver_wait_lost(&w, 0));
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_LOOK);
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_CALL_SAME);
@@ -84,7 +120,7 @@ static void registers_with_a_later_driver_only(void **state)
 static void calls_the_driver_at_the_same_address_once(void **state)
 {
         struct driver_wait w;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 1);
+        driver_wait_init(&w, &times, 1, 1);
         driver_wait_lost(&w, 0);
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_LOOK);
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_CALL_SAME);
@@ -96,13 +132,13 @@ static void calls_the_driver_at_the_same_address_once(void **state)
         assert_false(driver_wait_reached(&w, w.called - 1, 2, 4));
         assert_false(driver_wait_reached(&w, w.called, 1, 4)); /* the lost one: its connection was cut */
         assert_int_equal(driver_wait_next(&w, 4), DRIVER_WAIT_NOTHING);
-        assert_int_equal(driver_wait_deadline(&w), 3 + INTERVAL);
+        assert_in_range(driver_wait_deadline(&w), 4 + CALL * 3 / 4, 3 + INTERVAL);
 }
 
 static void ends_when_a_driver_refuses_it(void **state)
 {
         struct driver_wait w;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 1);
+        driver_wait_init(&w, &times, 1, 1);
         driver_wait_lost(&w, 0);
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_LOOK);
         assert_int_equal(driver_wait_next(&w, 0), DRIVER_WAIT_CALL_SAME);
@@ -114,7 +150,7 @@ static void ends_when_a_driver_refuses_it(void **state)
 static void leaves_a_stuck_driver_for_a_later_one(void **state)
 {
         struct driver_wait w;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 1);
+        driver_wait_init(&w, &times, 1, 1);
         driver_wait_silent(&w, true, 50);
         assert_int_equal(driver_wait_next(&w, 50), DRIVER_WAIT_LOOK);
         driver_wait_looked(&w, 0, 51);
@@ -174,7 +210,7 @@ static void run_world(unsigned seed)
 {
         struct driver_world world = {.seed = seed, .newest = 1, .obeyed = 1};
         struct driver_wait w;
-        driver_wait_init(&w, TIMEOUT, INTERVAL, 1);
+        driver_wait_init(&w, &times, 1, 1);
         for (int step = 0; step < 500; step++) {
                 enum driver_wait_action action;
                 switch (world_draw(&world, 6)) {
@@ -218,6 +254,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(ends_at_once_without_timeout),
                 cmocka_unit_test(looks_and_calls_until_the_timeout),
+                cmocka_unit_test(calls_the_same_address_less_and_less_often),
                 cmocka_unit_test(registers_with_a_later_driver_only),
                 cmocka_unit_test(calls_the_driver_at_the_same_address_once),
                 cmocka_unit_test(ends_when_a_driver_refuses_it),
