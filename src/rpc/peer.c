@@ -145,7 +145,28 @@ void peer_doom(struct rpc_peer *peer, enum log_level level, int code, const char
         }
 }
 
-/* Logs the end of a connection, with a rate limit for unregistered peers. */
+/*
+ * Returns whether a connection to the same address, or from the same host, has ended for the same reason before the handshake. Notes the
+ * reason.
+ */
+static bool peer_was_refused_before(struct rpc_peer *peer)
+{
+        struct rpc_env *env = peer->env;
+        const char *who = peer->outgoing ? peer->target_text : peer->name, *port = peer->outgoing ? NULL : strrchr(who, ':');
+        const int len = (int)(port ? (size_t)(port - who) : strlen(who));
+        _cleanup_free_ char *text = mem_printf("%.*s %s", len, who, peer->why);
+        const uint32_t hash = frame_endpoint(text);
+        for (unsigned i = 0; i < MIN(env->n_refusals, (unsigned)ARRAY_SIZE(env->refusals)); i++)
+                if (env->refusals[i] == hash)
+                        return true;
+        env->refusals[env->n_refusals++ % ARRAY_SIZE(env->refusals)] = hash;
+        return false;
+}
+
+/*
+ * Logs the end of a connection, with a rate limit for unregistered peers. That a Firesteel process is of another application or version is
+ * a warning only the first time, because an executor without a driver tries again and again.
+ */
 static void log_end(struct rpc_peer *peer)
 {
         struct rpc_env *env = peer->env;
@@ -153,13 +174,17 @@ static void log_end(struct rpc_peer *peer)
         if (rpc_peer_is_unauthorized(peer) && peer->greeted && !env_may_log(env, &env->guest_log))
                 return;
         if (!peer->outgoing && !peer->greeted) {
-                if (log_enabled(LOG_WARN, RPC_LOG) && env_may_log(env, &env->stranger_log))
+                if (peer->spoke && peer_was_refused_before(peer))
+                        log_debug(RPC_LOG, "%s refused the connection from %s: %s", env->name, who, peer->why);
+                else if (log_enabled(LOG_WARN, RPC_LOG) && env_may_log(env, &env->stranger_log))
                         log_warn(RPC_LOG, "%s refused the connection from %s: %s", env->name, who, peer->why);
                 return;
         }
-        if (peer->outgoing && !peer->greeted && peer->state >= PEER_GREETING)
-                log_at(peer->doom_level, RPC_LOG, "%s ended the connection to %s before the handshake: %s", env->name,
-                       who, peer->why);
+        const bool before = peer->outgoing && !peer->greeted && peer->state >= PEER_GREETING;
+        const bool repeated = before && peer_was_refused_before(peer);
+        if (before)
+                log_at(repeated ? LOG_DEBUG : peer->doom_level, RPC_LOG,
+                       "%s ended the connection to %s before the handshake: %s", env->name, who, peer->why);
         else if (peer->outgoing && !peer->greeted)
                 log_at(env->o.quiet ? LOG_DEBUG : peer->doom_level, RPC_LOG, "%s cannot reach %s: %s", env->name, who,
                        peer->why);

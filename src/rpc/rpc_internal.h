@@ -215,6 +215,8 @@ struct rpc_env {
         uint8_t *scratch;
 
         struct log_quota stranger_log, guest_log;
+        uint32_t refusals[16]; /* hashes of the latest different reasons for which peers were refused */
+        unsigned n_refusals;
 };
 
 #define SCRATCH_SIZE (256 << 10)
