@@ -1,14 +1,34 @@
 /*
- * A connection's bytes: the first byte chooses how they are split, the rest is the stream. The frame reader returns
- * complete frames within the limit or an error, and never reads past the end.
+ * A connection's bytes: the first byte chooses how they are split and whether the checksums of its frames become valid, the rest
+ * is the stream. The frame reader returns complete frames within the limit or an error, and never reads past the end.
  */
 #include "base/error.h"
+#include "base/mem.h"
+#include "net/byte_order.h"
+#include "net/crc32c.h"
 #include "rpc/frame_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST 70000
+
+/* Makes the checksums of the complete frames at the start of the stream valid. */
+static void make_valid(uint8_t *stream, size_t size)
+{
+        for (size_t at = 0; at + FRAME_HEADER_SIZE <= size;) {
+                uint8_t *frame = stream + at;
+                const size_t header = frame_header_size(frame[5]);
+                const uint64_t content = get_le32(frame + 20) + (uint64_t)get_le32(frame + 24);
+                if (content > size - at - header)
+                        return;
+                if (header == FRAME_HEADER_SIZE) {
+                        put_le32(frame + 32, frame_checksum(frame + header, content, NULL, 0));
+                        put_le32(frame + 36, crc32c(frame, 36));
+                }
+                at += header + content;
+        }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -17,7 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         static uint8_t scratch[4096];
         if (size == 0)
                 return 0;
-        size_t step = steps[data[0] % 8], at = 1;
+        size_t step = steps[data[0] % 8], at = 0;
+        uint8_t *stream = mem_alloc(size);
+        memcpy(stream, data + 1, --size);
+        if (data[0] & 8)
+                make_valid(stream, size);
         struct frame_reader r;
         struct frame f;
         struct fst_error error = FST_ERROR_INIT;
@@ -27,9 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 uint8_t *where;
                 size_t room;
                 frame_reader_room(&r, scratch, sizeof(scratch), &where, &room);
-                size_t n = step < room ? step : room;
-                n = n < size - at ? n : size - at;
-                memcpy(where, data + at, n);
+                size_t n = MIN(MIN(step, room), size - at);
+                memcpy(where, stream + at, n);
                 frame_reader_filled(&r, n);
                 at += n;
                 unsigned sum = 0;
@@ -47,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (code < 0 && !error.message)
                 abort();
+        free(stream);
         error_deinit(&error);
         frame_reader_deinit(&r);
         return 0;

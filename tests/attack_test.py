@@ -73,14 +73,41 @@ HELLO, SEND, ASK = 1, 3, 4
 REGISTER, STATUS, HEARTBEAT, BLOCKS, LAUNCH = 2, 3, 4, 7, 21
 
 
+def crc32c_of_byte(value):
+    for _ in range(8):
+        value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return value
+
+
+CRC32C = [crc32c_of_byte(value) for value in range(256)]
+
+
+def crc32c(data):
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = CRC32C[(value ^ byte) & 0xFF] ^ value >> 8
+    return ~value & 0xFFFFFFFF
+
+
 def frame(kind, body=b"", number=0, what=0, length=None, attached=0):
-    return struct.pack("<4sBBHQIIQ", b"FSRP", 1, kind, what, number,
-                       endpoint("CoarseGrainedScheduler") if kind in (SEND, ASK) else 0,
-                       len(body) if length is None else length, attached) + body
+    header = struct.pack("<4sBBHQIIQ", b"FSRP", 2, kind, what, number,
+                         endpoint("CoarseGrainedScheduler") if kind in (SEND, ASK) else 0,
+                         len(body) if length is None else length, attached)
+    if kind != HELLO:
+        header += struct.pack("<I", crc32c(body))
+        header += struct.pack("<I", crc32c(header))
+    return header + body
+
+
+def transfer_frame(kind, body=b"", length=None):
+    body += struct.pack("<I", crc32c(body))
+    header = struct.pack("<IB", len(body) if length is None else length, kind)
+    return header + struct.pack("<I", crc32c(header))[:3] + body
 
 
 def hello():
-    return frame(HELLO, field(1, 1) + field(2, 1) + field(3, "attacker") + field(4, os.urandom(16)) + field(7, 1 << 27))
+    message = field(1, 2) + field(2, 2) + field(3, "attacker") + field(4, os.urandom(16)) + field(7, 1 << 27)
+    return frame(HELLO, message + varint(8 << 3 | 5) + struct.pack("<I", crc32c(message)))
 
 
 def registration(name, cores, host="127.0.0.1", port=1):
@@ -183,7 +210,7 @@ def garbage(port, draw):
     """Random bytes, truncated valid messages, and absurd lengths."""
     for size in (0, 1, 7, 8, 31, 32, 33, 1000, 100000):
         send_and_close(port, draw.randbytes(size))
-    for head in (hello(), b"FSTX\1\0\0\0", b"FSRP", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
+    for head in (hello(), b"FSTX\2\0\0\0", b"FSRP", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
         for cut in (1, len(head) // 2, len(head)):
             send_and_close(port, head[:cut])
         send_and_close(port, head + draw.randbytes(300))
@@ -191,8 +218,8 @@ def garbage(port, draw):
         send_and_close(port, frame(HELLO, length=length, attached=attached))
         send_and_close(port, hello() + frame(SEND, length=length, attached=attached, number=1))
     for kind in (0, 1, 2, 3, 4, 5, 99):
-        send_and_close(port, b"FSTX\1\0\0\0" + struct.pack("<II", 0xFFFFFFFF, kind))
-        send_and_close(port, b"FSTX\1\0\0\0" + struct.pack("<II", 20, kind) + draw.randbytes(20))
+        send_and_close(port, b"FSTX\2\0\0\0" + transfer_frame(kind, length=0xFFFFFFFF))
+        send_and_close(port, b"FSTX\2\0\0\0" + transfer_frame(kind, draw.randbytes(20)))
     for kind in range(12):
         send_and_close(port, hello() + frame(kind, draw.randbytes(40), number=1, what=draw.randrange(60)))
 
@@ -233,7 +260,7 @@ def strange_messages(port):
     for _ in range(300):
         send_and_close(port, hello() + b"".join(frame(SEND, b"", number=n, what=9999) for n in range(1, 20)))
     with guest(port) as s:  # valid from an executor, but not from an unregistered peer
-        send(s, frame(SEND, bytes(8 << 20), number=1, what=STATUS))
+        send(s, frame(SEND, length=8 << 20, number=1, what=STATUS) + bytes(8 << 20))
         assert is_over(s)
     with guest(port) as s:  # asks without reading the replies
         s.settimeout(0.5)

@@ -7,8 +7,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/byte_order.h"
+#include "net/crc32c.h"
 
 #include <stdbool.h>
+
+/* Offsets of the checksums. */
+#define CHECKSUM 32
+#define HEADER_CHECKSUM 36
 
 static void frame_put16(uint8_t *p, uint16_t v)
 {
@@ -33,6 +38,16 @@ void frame_header_put(uint8_t *out, const struct frame_header *h)
         put_le32(out + 16, h->endpoint);
         put_le32(out + 20, h->body_len);
         put_le64(out + 24, h->attachment_len);
+        if (frame_header_size(h->kind) == FRAME_HELLO_HEADER_SIZE)
+                return;
+        put_le32(out + CHECKSUM, h->checksum);
+        put_le32(out + HEADER_CHECKSUM, crc32c(out, HEADER_CHECKSUM));
+}
+
+uint32_t frame_checksum(const void *body, size_t len, const void *attachment, size_t attachment_len)
+{
+        const uint32_t sum = len ? crc32c(body, len) : 0;
+        return attachment_len ? crc32c_extend(sum, attachment, attachment_len) : sum;
 }
 
 static int not_ours(const uint8_t *in, struct fst_error *error)
@@ -70,8 +85,10 @@ static int check_kind(const struct frame_header *h, struct fst_error *error)
         return 0;
 }
 
-int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error)
+int frame_header_get(const uint8_t *in, size_t len, size_t max_bytes, struct frame_header *h, struct fst_error *error)
 {
+        if (len < FRAME_HELLO_HEADER_SIZE)
+                return 0;
         if (memcmp(in, magic, sizeof(magic)) != 0)
                 return not_ours(in, error);
         struct frame_header got = {
@@ -85,6 +102,14 @@ int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h
         };
         if (got.version != FRAME_VERSION && got.kind != FRAME_HELLO && got.kind != FRAME_REFUSED)
                 return error_set(error, -EPROTO, "a frame of version %u", got.version);
+        const size_t size = frame_header_size(got.kind);
+        if (size == FRAME_HEADER_SIZE) {
+                if (len < size)
+                        return 0;
+                got.checksum = get_le32(in + CHECKSUM);
+                if (get_le32(in + HEADER_CHECKSUM) != crc32c(in, HEADER_CHECKSUM))
+                        return error_set(error, -EBADMSG, "a frame whose header has a wrong checksum: bytes were damaged on the way");
+        }
         int r = check_kind(&got, error);
         if (r < 0)
                 return r;
@@ -94,7 +119,7 @@ int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h
                                  "allows",
                                  got.body_len, (unsigned long long)got.attachment_len, max_bytes);
         *h = got;
-        return 0;
+        return (int)size;
 }
 
 uint32_t frame_endpoint(const char *name)

@@ -11,7 +11,9 @@
  *      16      4    endpoint: the hash of its name (SEND, ASK); others: 0
  *      20      4    length of the body
  *      24      8    length of the attachment
- *      32           the body, then the attachment
+ *      32      4    CRC-32C of body and attachment   (not in HELLO and REFUSED)
+ *      36      4    CRC-32C of the bytes 0 to 35     (not in HELLO and REFUSED)
+ *                   the body, then the attachment
  *
  *      kind            body
  *      1 HELLO         rpc/handshake.proto; first and only once in each direction
@@ -23,8 +25,8 @@
  *      7 PING          nothing; PONG answers it
  *      8 PONG          nothing
  *
- * Magic, kind, lengths and HELLO are the same in every version, so that peers of different versions can report the
- * mismatch.
+ * Magic, kind, lengths, HELLO and REFUSED are the same in every version, so that peers of different versions can report the
+ * mismatch. HELLO has a checksum of its own (rpc/handshake.proto). A frame with a wrong checksum ends the connection.
  */
 #pragma once
 
@@ -33,8 +35,9 @@
 
 struct fst_error;
 
-#define FRAME_VERSION 1
-#define FRAME_HEADER_SIZE 32
+#define FRAME_VERSION 2 /* 1 had no checksums */
+#define FRAME_HEADER_SIZE 40
+#define FRAME_HELLO_HEADER_SIZE 32 /* of HELLO and REFUSED */
 #define MAX_FRAME_HELLO 4096 /* bytes of a HELLO's or REFUSED's body */
 
 enum frame_kind {
@@ -56,16 +59,26 @@ struct frame_header {
         uint64_t id;
         uint32_t body_len;
         uint64_t attachment_len;
+        uint32_t checksum; /* frame_checksum of body and attachment */
 };
 
-/* Writes the FRAME_HEADER_SIZE bytes of a header of this version; ignores @h->version. */
+/* Returns the size of the header of a frame of @kind. */
+static inline size_t frame_header_size(uint8_t kind)
+{
+        return kind == FRAME_HELLO || kind == FRAME_REFUSED ? FRAME_HELLO_HEADER_SIZE : FRAME_HEADER_SIZE;
+}
+
+/* Returns the checksum of a frame's body and attachment. Either may be empty. */
+uint32_t frame_checksum(const void *body, size_t len, const void *attachment, size_t attachment_len);
+
+/* Writes the frame_header_size bytes of a header of this version; ignores @h->version. */
 void frame_header_put(uint8_t *out, const struct frame_header *h);
 
-/* Reads a header. @max_bytes limits body and attachment together. Returns 0, -EPROTO (not this protocol, or invalid
- * fields) or -EMSGSIZE (too large) with @error. A different version is not an error for HELLO and REFUSED, whose
- * reader compares it.
+/* Reads a header of @len bytes. @max_bytes limits body and attachment together. Returns its size; 0 if it is longer than @len;
+ * -EPROTO (not this protocol, or invalid fields), -EBADMSG (a wrong checksum) or -EMSGSIZE (too large) with @error. A different
+ * version is not an error for HELLO and REFUSED, whose reader compares it.
  */
-int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error);
+int frame_header_get(const uint8_t *in, size_t len, size_t max_bytes, struct frame_header *h, struct fst_error *error);
 
 /* The number of an endpoint's name: 32-bit FNV-1a. */
 uint32_t frame_endpoint(const char *name);

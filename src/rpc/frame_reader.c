@@ -61,7 +61,7 @@ void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_
                 *where = scratch;
                 *room = scratch_size;
         } else {
-                size_t want = r->have_header ? FRAME_HEADER_SIZE + (size_t)r->header.body_len - r->kept.len : 0;
+                size_t want = r->have_header ? frame_header_size(r->header.kind) + (size_t)r->header.body_len - r->kept.len : 0;
                 *room = MIN(MAX(want, (size_t)MIN_READ), (size_t)MAX_READ);
                 buf_reserve(&r->kept, *room);
                 *where = (uint8_t *)r->kept.data + r->kept.len;
@@ -107,9 +107,15 @@ static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t 
 }
 
 /* Delivers the complete frame at @data with its attachment. */
-static int frame_reader_output(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out)
+static int frame_reader_output(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out,
+                               struct fst_error *error)
 {
-        *out = (struct frame){.header = r->header, .body = data + FRAME_HEADER_SIZE, .attachment = r->attachment};
+        const size_t header = frame_header_size(r->header.kind);
+        if (header == FRAME_HEADER_SIZE &&
+            r->header.checksum != frame_checksum(data + header, r->header.body_len, r->attachment, r->attachment_len))
+                return error_set(error, -EBADMSG, "a frame of %u and %zu bytes with a wrong checksum: bytes were damaged on the way",
+                                 r->header.body_len, r->attachment_len);
+        *out = (struct frame){.header = r->header, .body = data + header, .attachment = r->attachment};
         r->given = steal(r->attachment);
         r->attachment_len = r->attachment_cap = 0;
         r->have_header = false;
@@ -121,19 +127,17 @@ static int frame_reader_parse(struct frame_reader *r, struct frame *out, struct 
 {
         size_t len;
         const uint8_t *data = frame_reader_rest(r, &len);
-        if (len < FRAME_HEADER_SIZE)
-                return 0;
         if (!r->have_header) {
-                int code = frame_header_get(data, r->max_bytes, &r->header, error);
-                if (code < 0)
+                int code = frame_header_get(data, len, r->max_bytes, &r->header, error);
+                if (code <= 0)
                         return code;
                 r->have_header = true;
         }
-        size_t until_body = FRAME_HEADER_SIZE + (size_t)r->header.body_len;
+        size_t until_body = frame_header_size(r->header.kind) + (size_t)r->header.body_len;
         if (len < until_body)
                 return 0;
         if (r->header.attachment_len == 0)
-                return frame_reader_output(r, data, until_body, out);
+                return frame_reader_output(r, data, until_body, out, error);
         size_t used = until_body;
         if (!r->attachment) {
                 int code = begin_attachment(r, data + until_body, len - until_body, error);
@@ -150,7 +154,7 @@ static int frame_reader_parse(struct frame_reader *r, struct frame *out, struct 
                 }
         }
         if (r->attachment_len == r->header.attachment_len)
-                return frame_reader_output(r, data, used, out);
+                return frame_reader_output(r, data, used, out, error);
         return r->attachment_len == r->attachment_cap ? grow_attachment(r, error) : 0;
 }
 

@@ -50,8 +50,8 @@ void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_
 /* @n bytes were read. */
 void frame_reader_filled(struct frame_reader *r, size_t n);
 
-/* Takes the next frame. Returns 1 and *@out; 0 if more bytes are needed; -EPROTO, -EMSGSIZE or -ENOMEM with @error
- * for an invalid stream, after which every call fails.
+/* Takes the next frame. Returns 1 and *@out; 0 if more bytes are needed; -EPROTO, -EBADMSG, -EMSGSIZE or -ENOMEM with
+ * @error for an invalid stream, after which every call fails.
  */
 int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_error *error);
 

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/byte_order.h"
+#include "net/crc32c.h"
 #include "unit/cases.h"
 
 #include <setjmp.h>
@@ -15,8 +17,9 @@
 #include <cmocka.h>
 
 static const uint8_t golden[FRAME_HEADER_SIZE] = {
-        'F',  'S',  'R',  'P',  1,    4,    0x34, 0x12, 8,    7,    6, 5, 4, 3, 2, 1,
+        'F',  'S',  'R',  'P',  2,    4,    0x34, 0x12, 8,    7,    6, 5, 4, 3, 2, 1,
         0xef, 0xbe, 0xad, 0xde, 0x05, 0x00, 0x01, 0x00, 0x01, 0x02, 0, 0, 0, 0, 0, 0,
+        0x44, 0x33, 0x22, 0x11, 0xdb, 0x9f, 0xea, 0x22,
 };
 
 static void golden_bytes(void **state)
@@ -26,12 +29,15 @@ static void golden_bytes(void **state)
                                  .id = 0x0102030405060708,
                                  .endpoint = 0xdeadbeef,
                                  .body_len = 0x10005,
-                                 .attachment_len = 0x201};
+                                 .attachment_len = 0x201,
+                                 .checksum = 0x11223344};
         struct frame_header back = {0};
         uint8_t out[FRAME_HEADER_SIZE];
         frame_header_put(out, &h);
         assert_memory_equal(out, golden, sizeof(golden));
-        assert_int_equal(frame_header_get(golden, 1 << 20, &back, NULL), 0);
+        for (size_t len = 0; len < sizeof(golden); len++)
+                assert_int_equal(frame_header_get(golden, len, 1 << 20, &back, NULL), 0);
+        assert_int_equal(frame_header_get(golden, sizeof(golden), 1 << 20, &back, NULL), sizeof(golden));
         assert_int_equal(back.version, FRAME_VERSION);
         assert_int_equal(back.kind, h.kind);
         assert_int_equal(back.type, h.type);
@@ -39,9 +45,21 @@ static void golden_bytes(void **state)
         assert_int_equal(back.endpoint, h.endpoint);
         assert_int_equal(back.body_len, h.body_len);
         assert_int_equal(back.attachment_len, h.attachment_len);
+        assert_int_equal(back.checksum, h.checksum);
+        assert_int_equal(frame_checksum("1234", 4, "56789", 5), 0xe3069283u);
+        assert_int_equal(frame_checksum("123456789", 9, NULL, 0), 0xe3069283u);
+        assert_int_equal(frame_checksum(NULL, 0, "123456789", 9), 0xe3069283u);
+        assert_int_equal(frame_checksum(NULL, 0, NULL, 0), 0);
         assert_int_equal(frame_endpoint("CoarseGrainedScheduler"), frame_endpoint("CoarseGrainedScheduler"));
         assert_int_equal(frame_endpoint(""), 2166136261u);
         assert_int_equal(frame_endpoint("a"), 0xe40c292c); /* FNV-1a's own test vector */
+}
+
+/* Makes the checksum of a changed header valid. */
+static void frame_header_repair(uint8_t *bytes)
+{
+        if (frame_header_size(bytes[5]) == FRAME_HEADER_SIZE)
+                put_le32(bytes + 36, crc32c(bytes, 36));
 }
 
 static void refuse(const char *what, struct frame_header h, size_t at, uint8_t byte, int code)
@@ -51,7 +69,8 @@ static void refuse(const char *what, struct frame_header h, size_t at, uint8_t b
         struct frame_header out = {.type = 77};
         frame_header_put(bytes, &h);
         bytes[at] = byte;
-        int r = frame_header_get(bytes, 1000, &out, &error);
+        frame_header_repair(bytes);
+        int r = frame_header_get(bytes, sizeof(bytes), 1000, &out, &error);
         if (r != code || out.type != 77 || !error.message)
                 fail_msg("%s: %d", what, r);
         error_deinit(&error);
@@ -62,7 +81,7 @@ static void impossible_headers(void **state)
         struct frame_header send = {.kind = FRAME_SEND, .id = 1, .body_len = 600, .attachment_len = 400};
         struct frame_header hello = {.kind = FRAME_HELLO}, ping = {.kind = FRAME_PING};
         refuse("magic", send, 0, 'G', -EPROTO);
-        refuse("version", send, 4, 2, -EPROTO);
+        refuse("version", send, 4, 1, -EPROTO);
         refuse("no kind", send, 5, 0, -EPROTO);
         refuse("kind 9", send, 5, 9, -EPROTO);
         refuse("no id", send, 8, 0, -EPROTO);
@@ -79,10 +98,10 @@ static void impossible_headers(void **state)
         uint8_t bytes[FRAME_HEADER_SIZE];
         struct frame_header out;
         frame_header_put(bytes, &send);
-        assert_int_equal(frame_header_get(bytes, 1000, &out, NULL), 0);
+        assert_int_equal(frame_header_get(bytes, sizeof(bytes), 1000, &out, NULL), FRAME_HEADER_SIZE);
         frame_header_put(bytes, &hello);
         bytes[4] = 9; /* every version can read HELLO */
-        assert_int_equal(frame_header_get(bytes, 1000, &out, NULL), 0);
+        assert_int_equal(frame_header_get(bytes, FRAME_HELLO_HEADER_SIZE, 1000, &out, NULL), FRAME_HELLO_HEADER_SIZE);
         assert_int_equal(out.version, 9);
 }
 
@@ -103,7 +122,7 @@ static void strangers_are_named(void **state)
                            strangers[i].says ? strangers[i].says : "(none)", strangers[i].code);
                 struct frame_header h;
                 struct fst_error error = FST_ERROR_INIT;
-                assert_int_equal(frame_header_get((const uint8_t *)strangers[i].bytes, 1000, &h, &error),
+                assert_int_equal(frame_header_get((const uint8_t *)strangers[i].bytes, FRAME_HELLO_HEADER_SIZE, 1000, &h, &error),
                                  strangers[i].code ? strangers[i].code : -EPROTO);
                 assert_non_null(strstr(error_message(&error), strangers[i].says));
                 error_deinit(&error);
@@ -121,10 +140,13 @@ static void make_stream(struct buf *b, size_t body, size_t attachment)
                 {.kind = FRAME_SEND, .id = 2, .type = 7, .endpoint = 9, .body_len = 1},
         };
         for (size_t i = 0; i < ARRAY_SIZE(h); i++) {
+                _cleanup_(buf_deinit) struct buf content = BUF_INIT;
+                for (size_t k = 0; k < h[i].body_len + h[i].attachment_len; k++)
+                        buf_putc(&content, (char)(k + i));
+                h[i].checksum = frame_checksum(content.data, content.len, NULL, 0);
                 frame_header_put(head, &h[i]);
                 buf_append(b, head, sizeof(head));
-                for (size_t k = 0; k < h[i].body_len + h[i].attachment_len; k++)
-                        buf_putc(b, (char)(k + i));
+                buf_append(b, content.data, content.len);
         }
 }
 
@@ -176,6 +198,51 @@ static void any_cut(void **state)
                         if (b.len / steps[i] < 100000)
                                 read_stream(&b, steps[i], sizes[s][0], sizes[s][1]);
         }
+}
+
+/* Reads a stream in pieces of @step bytes. Returns the last status, and the number of frames. */
+static int read_damaged(const struct buf *b, size_t step, int *frames)
+{
+        uint8_t scratch[4096];
+        struct frame_reader r;
+        struct frame f;
+        int code = 0;
+        *frames = 0;
+        frame_reader_init(&r, 1000);
+        for (size_t at = 0; at < b->len && code >= 0;) {
+                uint8_t *where;
+                size_t room;
+                frame_reader_room(&r, scratch, sizeof(scratch), &where, &room);
+                size_t n = MIN(MIN(step, room), b->len - at);
+                memcpy(where, b->data + at, n);
+                frame_reader_filled(&r, n);
+                at += n;
+                while ((code = frame_reader_next(&r, &f, NULL)) > 0)
+                        ++*frames;
+        }
+        frame_reader_deinit(&r);
+        return code;
+}
+
+/* Each bit of the four frames is flipped: that frame is not delivered, and the stream ends there. */
+static void a_flipped_bit_is_detected(void **state)
+{
+        static const size_t sizes[] = {FRAME_HEADER_SIZE + 10, FRAME_HEADER_SIZE, FRAME_HEADER_SIZE + 2 + 33, FRAME_HEADER_SIZE + 1};
+        _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        make_stream(&b, 10, 33);
+        for (size_t frame = 0, at = 0; frame < ARRAY_SIZE(sizes); at += sizes[frame++])
+                for (size_t bit = at * 8; bit < (at + sizes[frame]) * 8; bit++) {
+                        b.data[bit / 8] ^= (char)(1 << bit % 8);
+                        for (size_t step = 7; step < 1000; step *= 10) {
+                                int frames, code = read_damaged(&b, step, &frames);
+                                if ((code != -EBADMSG && code != -EPROTO) || frames != (int)frame)
+                                        fail_msg("bit %zu of frame %zu: %d after %d frames", bit - at * 8, frame, code, frames);
+                        }
+                        b.data[bit / 8] ^= (char)(1 << bit % 8);
+                }
+        int frames;
+        assert_int_equal(read_damaged(&b, 7, &frames), 0);
+        assert_int_equal(frames, 4);
 }
 
 static void nothing_after_nonsense(void **state)
@@ -279,10 +346,16 @@ static void hellos(void **state)
         strcpy(back.software, "firesteel 9.9");
         assert_int_equal(hello_check(&c, &back, &error), -EPROTO);
         assert_non_null(strstr(error_message(&error), "firesteel 9.9 with version 7"));
-        assert_non_null(strstr(error_message(&error), "with version 1"));
-        for (size_t i = 0; i < b.len; i++) /* truncated anywhere: an error or a HELLO */
+        assert_non_null(strstr(error_message(&error), "with version 2"));
+        for (size_t i = 0; i < b.len; i++) /* truncated anywhere: an error, or a HELLO without its line ends */
                 if (hello_decode((uint8_t *)b.data, i, &back, &error) == 0)
                         assert_memory_equal(back.instance, a.instance, HELLO_INSTANCE_SIZE);
+        for (size_t bit = 0; bit < b.len * 8; bit++) { /* flipped anywhere: an error, or other versions */
+                b.data[bit / 8] ^= (char)(1 << bit % 8);
+                if (hello_decode((uint8_t *)b.data, b.len, &back, &error) == 0 && back.version_high == FRAME_VERSION)
+                        fail_msg("bit %zu", bit);
+                b.data[bit / 8] ^= (char)(1 << bit % 8);
+        }
         buf_reset(&b);
         strcpy(a.app_id, "app\n1");
         hello_encode(&a, &b);
@@ -302,6 +375,7 @@ int main(void)
                 cmocka_unit_test(impossible_headers),
                 cmocka_unit_test(strangers_are_named),
                 cmocka_unit_test(any_cut),
+                cmocka_unit_test(a_flipped_bit_is_detected),
                 cmocka_unit_test(nothing_after_nonsense),
                 cmocka_unit_test(queue_keeps_order),
                 cmocka_unit_test(hellos),

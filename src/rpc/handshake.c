@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/crc32c.h"
 #include "net/socket.h"
 
 #include "rpc/handshake.pb-c.h"
@@ -11,12 +12,24 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#define FIRST_CHECKED_VERSION 2
+
 void hello_init(struct hello *h)
 {
         *h = (struct hello){.version_low = FRAME_VERSION, .version_high = FRAME_VERSION};
         snprintf(h->software, sizeof(h->software), "firesteel " FIRESTEEL_VERSION);
         if (getrandom(h->instance, sizeof(h->instance), 0) != (ssize_t)sizeof(h->instance))
                 abort(); /* the kernel never returns fewer than these 16 bytes once it is seeded */
+}
+
+/* Returns the checksum of the packed message, whose own field is 0. Never 0. */
+static uint32_t handshake_checksum(const Firesteel__Rpc__Hello *m)
+{
+        uint8_t packed[MAX_FRAME_HELLO];
+        if (firesteel__rpc__hello__get_packed_size(m) > sizeof(packed))
+                return 1; /* a received one that is longer packed than it was */
+        const uint32_t sum = crc32c(packed, firesteel__rpc__hello__pack(m, packed));
+        return sum ? sum : 1;
 }
 
 void hello_encode(const struct hello *h, struct buf *out)
@@ -30,6 +43,7 @@ void hello_encode(const struct hello *h, struct buf *out)
         m.address = (char *)h->address;
         m.max_message_bytes = h->max_message_bytes;
         m.line_ends = (char *)"\r\n\r\n";
+        m.checksum = handshake_checksum(&m);
         size_t len = firesteel__rpc__hello__get_packed_size(&m);
         buf_reserve(out, len);
         out->len += firesteel__rpc__hello__pack(&m, (uint8_t *)out->data + out->len);
@@ -79,7 +93,11 @@ int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_
         if (!m)
                 return error_set(error, -EPROTO, "a malformed handshake");
         struct hello h;
-        int r = handshake_check(m, &h, error);
+        const uint32_t sum = m->checksum;
+        m->checksum = 0;
+        int r = m->version_high >= FIRST_CHECKED_VERSION && sum != handshake_checksum(m)
+                        ? error_set(error, -EBADMSG, "a handshake with a wrong checksum: bytes were damaged on the way")
+                        : handshake_check(m, &h, error);
         firesteel__rpc__hello__free_unpacked(m, NULL);
         if (r == 0)
                 *out = h;

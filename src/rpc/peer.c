@@ -195,10 +195,11 @@ static void log_end(struct rpc_peer *peer)
 /* Sends the reason to a peer that speaks this protocol, if it can be sent at once. Discards queued messages. */
 static void send_refusal(struct rpc_peer *peer)
 {
-        bool ours = peer->doom_code == -EPROTO || peer->doom_code == -EMSGSIZE || peer->doom_code == -ECANCELED;
+        bool ours = peer->doom_code == -EPROTO || peer->doom_code == -EBADMSG ||
+                    peer->doom_code == -EMSGSIZE || peer->doom_code == -ECANCELED;
         if (!peer->ch || !peer->spoke || !ours || !channel_ready(peer->ch))
                 return;
-        uint8_t head[FRAME_HEADER_SIZE];
+        uint8_t head[FRAME_HELLO_HEADER_SIZE];
         size_t len = MIN(strlen(peer->why), (size_t)MAX_FRAME_HELLO);
         struct frame_header h = {.kind = FRAME_REFUSED, .body_len = (uint32_t)len};
         frame_header_put(head, &h);
@@ -401,11 +402,12 @@ void peer_accept(struct rpc_env *env, int fd)
 
 void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const void *body)
 {
-        uint8_t *at = out_queue_reserve(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
-        frame_header_put(at, h);
+        const size_t header = frame_header_size(h->kind);
+        uint8_t *at = out_queue_reserve(&peer->out, header + (size_t)h->body_len);
+        frame_header_put(at, h); /* HELLO, PING or PONG: the latter two have no body, whose checksum is 0 */
         if (h->body_len)
-                memcpy(at + FRAME_HEADER_SIZE, body, h->body_len);
-        out_queue_commit(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
+                memcpy(at + header, body, h->body_len);
+        out_queue_commit(&peer->out, header + (size_t)h->body_len);
         peer_mark_dirty(peer);
 }
 

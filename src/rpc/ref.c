@@ -209,11 +209,12 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
                 return -ENOBUFS;
         }
         uint8_t *at = out_queue_reserve(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
-        frame_header_put(at, h);
         if (packed)
                 protobuf_c_message_pack(packed, at + FRAME_HEADER_SIZE);
         else if (h->body_len > 0)
                 memcpy(at + FRAME_HEADER_SIZE, body, h->body_len);
+        h->checksum = frame_checksum(at + FRAME_HEADER_SIZE, h->body_len, attachment ? attachment->data : NULL, attached);
+        frame_header_put(at, h);
         out_queue_commit(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
         if (attachment)
                 put_attachment(peer, attachment);

@@ -87,8 +87,9 @@ static void load_peer_queue_bytes(struct cluster_load *l, struct load_peer *a, c
                                   const void *body)
 {
         uint8_t head[FRAME_HEADER_SIZE];
-        struct iovec iov[] = {{head, sizeof(head)}, {(void *)body, h->body_len}};
-        size_t all = sizeof(head) + h->body_len;
+        const size_t head_len = frame_header_size(h->kind);
+        struct iovec iov[] = {{head, head_len}, {(void *)body, h->body_len}};
+        size_t all = head_len + h->body_len;
         if (a->fd < 0)
                 return;
         frame_header_put(head, h);
@@ -97,9 +98,9 @@ static void load_peer_queue_bytes(struct cluster_load *l, struct load_peer *a, c
         if (n < 0 && errno != EAGAIN) {
                 load_generator_lose(l, a);
         } else if (done < all) {
-                if (done < sizeof(head))
-                        buf_append(&a->out, head + done, sizeof(head) - done);
-                size_t of_body = done > sizeof(head) ? done - sizeof(head) : 0;
+                if (done < head_len)
+                        buf_append(&a->out, head + done, head_len - done);
+                size_t of_body = done > head_len ? done - head_len : 0;
                 buf_append(&a->out, (const uint8_t *)body + of_body, h->body_len - of_body);
                 load_generator_watch(l, a, EPOLL_CTL_MOD, true);
         }
@@ -116,6 +117,7 @@ static void load_peer_send(struct cluster_load *l, struct load_peer *a, uint16_t
         buf_reset(&l->packed);
         buf_reserve(&l->packed, size);
         protobuf_c_message_pack(message, (uint8_t *)l->packed.data);
+        h.checksum = frame_checksum(l->packed.data, size, NULL, 0);
         load_peer_queue_bytes(l, a, &h, l->packed.data);
 }
 
