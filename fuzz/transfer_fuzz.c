@@ -1,6 +1,7 @@
 /*
  * A transfer server's connection and its services: the input is sent by a client, after a valid greeting unless its
- * first byte is odd. The target reads all output. The connection must close or wait.
+ * first byte is odd. With bit 1 of that byte the checksums of its frames become valid. The target reads all output. The connection
+ * must close or wait.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -76,6 +77,22 @@ static void make_store(void)
         }
 }
 
+/* Makes the checksums of the frames at the start of the stream valid. */
+static void make_valid(unsigned char *stream, size_t size)
+{
+        for (size_t at = 0; at + TRANSFER_HEADER <= size;) {
+                unsigned char *frame = stream + at;
+                const uint32_t length = get_le32(frame);
+                transfer_header(frame, frame[4], length);
+                at += TRANSFER_HEADER;
+                if (length > size - at)
+                        return;
+                if (frame[4] <= TRANSFER_PUT && length >= TRANSFER_CRC)
+                        transfer_crc(stream + at + length - TRANSFER_CRC, stream + at, length - TRANSFER_CRC);
+                at += length;
+        }
+}
+
 static void drain_socket(int fd)
 {
         char buf[65536];
@@ -107,8 +124,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct transfer_connection *c = transfer_connection_new(channel, &rules, 0);
         unsigned char greeting[TRANSFER_GREETING + TRANSFER_APP_ID];
         size_t n = data[0] & 1 ? 0 : transfer_greeting(greeting, "app");
-        if (send(fds[1], greeting, n, MSG_DONTWAIT) < 0 || send(fds[1], data + 1, size - 1, MSG_DONTWAIT) < 0)
+        unsigned char *stream = mem_alloc(size);
+        memcpy(stream, data + 1, size - 1);
+        if (data[0] & 2)
+                make_valid(stream, size - 1);
+        if (send(fds[1], greeting, n, MSG_DONTWAIT) < 0 || send(fds[1], stream, size - 1, MSG_DONTWAIT) < 0)
                 abort();
+        free(stream);
         shutdown(fds[1], SHUT_WR);
         for (int turns = 0; turns < 100000; turns++) {
                 struct fst_error error = FST_ERROR_INIT;

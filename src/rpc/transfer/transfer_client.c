@@ -61,7 +61,7 @@ struct transfer_input {
         bool ended, refused, failed;
         enum transfer_kind kind; /* of the request */
         unsigned char *request;  /* until bytes arrive */
-        size_t request_len;
+        size_t request_len; /* with its checksum */
         uint32_t left; /* of the current DATA frame */
         int low_water; /* of the socket */
         size_t ahead_at, ahead_len;
@@ -208,8 +208,7 @@ static int transfer_client_send_request(struct transfer_input *in, struct fst_er
         transfer_header(header, in->kind, (uint32_t)in->request_len);
         struct iovec iov[] = {{header, sizeof(header)}, {in->request, in->request_len}};
         set_window(in);
-        return channel_writev_all(in->channel, iov, in->request_len ? 2 : 1, in->client->options.timeout_ns,
-                                  in->call.stopped, error);
+        return channel_writev_all(in->channel, iov, 2, in->client->options.timeout_ns, in->call.stopped, error);
 }
 
 static void drop_channel(struct transfer_input *in)
@@ -301,9 +300,10 @@ static int input_new(struct transfer_client *client, const char *host, int port,
         in->peer = mem_strdup(host_port_text(host, port, peer, sizeof(peer)));
         in->port = port;
         in->kind = kind;
-        in->request = mem_alloc(len ? len : 1);
-        in->request_len = len;
+        in->request = mem_alloc(len + TRANSFER_CRC);
+        in->request_len = len + TRANSFER_CRC;
         memcpy(in->request, request, len);
+        transfer_crc(in->request + len, request, len);
         int r = transfer_client_stopped(&in->call) ||
                                 (in->call.wait_first && pause_ns(in, client->options.retry_wait_ns) < 0)
                         ? transfer_client_cancelled(error)
@@ -418,6 +418,9 @@ static int transfer_client_read_failure(struct transfer_input *in, uint32_t leng
                 in->ahead_at += n;
                 at += (uint32_t)n;
         }
+        if (transfer_crc_check(text, length) < 0)
+                return transfer_client_broken(in, "sent a message with a wrong checksum: bytes were damaged on the way", error);
+        length -= TRANSFER_CRC;
         uint32_t code = get_le32(text);
         for (uint32_t i = 4; i < length; i++)
                 if (text[i] < ' ' || text[i] == 0x7f)
@@ -436,7 +439,7 @@ static int next_frame(struct transfer_input *in, struct fst_error *error)
         if (r)
                 return r;
         if (!transfer_header_parse(in->ahead + in->ahead_at, &kind, &length))
-                return transfer_client_broken(in, "violates the protocol", error);
+                return transfer_client_broken(in, "violates the protocol, or bytes were damaged on the way", error);
         in->ahead_at += TRANSFER_HEADER;
         switch (kind) {
         case TRANSFER_DATA:

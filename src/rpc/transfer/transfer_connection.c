@@ -100,13 +100,14 @@ static void answer_end(struct transfer_connection *c)
 /* Sends an error to the client, and takes the message out of @error. */
 static void answer_failed(struct transfer_connection *c, int code, struct fst_error *error)
 {
-        size_t len = strnlen(error_message(error), TRANSFER_SENTENCE - 4);
+        size_t len = 4 + strnlen(error_message(error), TRANSFER_SENTENCE - 4 - TRANSFER_CRC);
         free(c->sentence);
-        c->sentence = mem_alloc(4 + len);
+        c->sentence = mem_alloc(len + TRANSFER_CRC);
         put_le32((unsigned char *)c->sentence, (uint32_t)-code);
-        memcpy(c->sentence + 4, error_message(error), len);
-        transfer_connection_put_header(c, TRANSFER_FAILED, (uint32_t)(4 + len));
-        c->out[c->out_n++] = (struct iovec){c->sentence, 4 + len};
+        memcpy(c->sentence + 4, error_message(error), len - 4);
+        transfer_crc((unsigned char *)c->sentence + len, c->sentence, len);
+        transfer_connection_put_header(c, TRANSFER_FAILED, (uint32_t)(len + TRANSFER_CRC));
+        c->out[c->out_n++] = (struct iovec){c->sentence, len + TRANSFER_CRC};
         c->ending = true;
         error_deinit(error);
 }
@@ -221,10 +222,10 @@ static int transfer_connection_headed(struct transfer_connection *c, int64_t now
         enum transfer_kind kind;
         uint32_t length;
         if (!transfer_header_parse(c->in, &kind, &length) || (kind != TRANSFER_FETCH && kind != TRANSFER_PUT))
-                return error_set(error, -EPROTO, "it sent something other than a request");
-        if (length > c->rules->max_request)
-                return error_set(error, -EMSGSIZE, "its request of %u bytes is larger than the %zu allowed", length,
-                                 c->rules->max_request);
+                return error_set(error, -EPROTO, "it sent something other than a request, or bytes were damaged on the way");
+        if (length - TRANSFER_CRC > c->rules->max_request)
+                return error_set(error, -EMSGSIZE, "its request of %u bytes is larger than the %zu allowed",
+                                 length - TRANSFER_CRC, c->rules->max_request);
         c->kind = kind;
         int64_t since = c->since;
         next_unit(c, PHASE_REQUEST, length, now);
@@ -232,26 +233,30 @@ static int transfer_connection_headed(struct transfer_connection *c, int64_t now
         return 0;
 }
 
-static void transfer_connection_requested(struct transfer_connection *c, int64_t now)
+static int transfer_connection_requested(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
-        struct fst_error error = FST_ERROR_INIT;
+        struct fst_error why = FST_ERROR_INIT;
         const struct transfer_handler *h = c->rules->handler;
+        const ssize_t len = transfer_crc_check(c->in, c->in_len);
         int r;
+        if (len < 0)
+                return error_set(error, -EBADMSG, "its request has a wrong checksum: bytes were damaged on the way");
         c->exchanges++;
         c->moved = now;
         c->refused = false;
         if (c->kind == TRANSFER_FETCH) {
-                r = h->open(c->rules->owner, c->in, c->in_len, &c->stream, &error);
+                r = h->open(c->rules->owner, c->in, (size_t)len, &c->stream, &why);
                 c->phase = PHASE_SENDING;
         } else {
-                r = h->put ? h->put(c->rules->owner, c->in, c->in_len, &c->sink, &error)
-                           : error_set(&error, -EOPNOTSUPP, "this server accepts no uploads");
+                r = h->put ? h->put(c->rules->owner, c->in, (size_t)len, &c->sink, &why)
+                           : error_set(&why, -EOPNOTSUPP, "this server accepts no uploads");
                 next_unit(c, PHASE_UPLOAD, TRANSFER_HEADER, now);
         }
         if (r == 0)
-                return;
+                return 0;
         c->refused = true;
-        answer_failed(c, r, &error);
+        answer_failed(c, r, &why);
+        return 0;
 }
 
 /* Reports a refused upload or a failed sink at once, and discards further bytes. */
@@ -267,7 +272,7 @@ static int upload_headed(struct transfer_connection *c, int64_t now, struct fst_
         enum transfer_kind kind;
         uint32_t length;
         if (!transfer_header_parse(c->in, &kind, &length) || (kind != TRANSFER_DATA && kind != TRANSFER_END))
-                return error_set(error, -EPROTO, "it sent something other than its upload's bytes");
+                return error_set(error, -EPROTO, "it sent something other than its upload's bytes, or bytes were damaged on the way");
         if (kind == TRANSFER_DATA) {
                 next_unit(c, PHASE_UPLOADING, 0, now);
                 c->left = length;
@@ -330,8 +335,7 @@ static int transfer_connection_step(struct transfer_connection *c, int64_t now, 
         case PHASE_HEADER:
                 return transfer_connection_headed(c, now, error);
         case PHASE_REQUEST:
-                transfer_connection_requested(c, now);
-                return 0;
+                return transfer_connection_requested(c, now, error);
         default:
                 return upload_headed(c, now, error);
         }

@@ -405,14 +405,24 @@ static void test_hostile(void **state)
          */
         static const struct {
                 uint32_t length, kind;
-        } bad[] = {{1001, TRANSFER_FETCH}, {UINT32_MAX, TRANSFER_FETCH}, {4, 99}, {4, 0x101}, {1, TRANSFER_DATA},
-                   {0, TRANSFER_END},      {10, TRANSFER_FAILED},        {0, 0}};
+        } bad[] = {{1005, TRANSFER_FETCH}, {UINT32_MAX, TRANSFER_FETCH}, {4, 99},   {3, TRANSFER_FETCH},
+                   {1, TRANSFER_DATA},     {0, TRANSFER_END},            {10, TRANSFER_FAILED}, {0, 0}};
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 CASE_LABEL("%zu of bad: length %u, kind %u", i, bad[i].length, bad[i].kind);
                 memcpy(bytes, good, n);
-                put_le32(bytes + n, bad[i].length);
-                put_le32(bytes + n + 4, bad[i].kind);
+                transfer_header(bytes + n, bad[i].kind, bad[i].length);
                 assert_int_equal(attack(port, bytes, n + 8, true), 0);
+        }
+        /* A good request of "1000", and each of its bits flipped: the server closes the connection. */
+        transfer_header(bytes + n, TRANSFER_FETCH, 8);
+        memcpy(bytes + n + 8, "1000", 4);
+        transfer_crc(bytes + n + 12, "1000", 4);
+        assert_true(attack(port, bytes, n + 16, false) >= 1000);
+        for (size_t bit = n * 8; bit < (n + 16) * 8; bit++) {
+                bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+                if (attack(port, bytes, n + 16, true) != 0)
+                        fail_msg("bit %zu of the request", bit - n * 8);
+                bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
         }
         for (size_t cut = 0; cut < n + 8; cut++) {
                 memcpy(bytes, good, n);
@@ -426,9 +436,10 @@ static void test_hostile(void **state)
         assert_int_equal(attack(port, bytes, n + 8, true), 0);
         assert_true(now_ns() - begin >= 500 * MS);
         /* An upload with other frames. */
-        transfer_header(bytes + n, TRANSFER_PUT, 0);
-        transfer_header(bytes + n + 8, TRANSFER_FETCH, 0);
-        assert_int_equal(attack(port, bytes, n + 16, true), 0);
+        transfer_header(bytes + n, TRANSFER_PUT, TRANSFER_CRC);
+        transfer_crc(bytes + n + 8, NULL, 0);
+        transfer_header(bytes + n + 12, TRANSFER_FETCH, TRANSFER_CRC);
+        assert_int_equal(attack(port, bytes, n + 20, true), 0);
 
         struct transfer_client_options options = quick;
         options.app_id = "app";
