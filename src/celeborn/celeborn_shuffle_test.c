@@ -432,6 +432,32 @@ static void an_attempt_after_its_maps_end_fails(void **state)
         celeborn_world_deinit(&c);
 }
 
+static void an_output_of_few_of_many_partitions_is_pushed(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        celeborn_world_init(&c, CODEC_NONE, "");
+        make_maps(&c.w, 1, EMPTY);
+        struct shuffle_map *map = &c.w.env.inputs->maps[0];
+        struct shuffle_output *o = shuffle_output_new(1000, TYPE, c.w.memory);
+        c.w.rows[0] = 300;
+        for (int p = 0; p < c.w.partitions; p++) {
+                struct page *open = NULL;
+                for (int64_t i = 0; i < 300 && p != 3; i++)
+                        add_row(o, (uint32_t)p, &open, p * 10000 + i, 900);
+                if (open)
+                        shuffle_output_add(o, (uint32_t)p, open);
+        }
+        shuffle_output_pack(o);
+        assert_int_equal(o->n_at, 4);
+        assert_int_equal(celeborn_world_push(&c, 0, 100, o, NULL), 0);
+        shuffle_output_unref(o);
+        map->location = SHUFFLE_REMOTE - WRITER;
+        map->place = celeborn_place(NUMBER);
+        celeborn_world_read(&c);
+        celeborn_world_deinit(&c);
+}
+
 static void an_output_without_a_celeborn_shuffle_is_refused(void **state)
 {
         (void)state;
@@ -555,6 +581,7 @@ int main(void)
                 cmocka_unit_test(pushes_again_after_faults),
                 cmocka_unit_test(a_push_that_is_not_answered_is_pushed_elsewhere),
                 cmocka_unit_test(an_attempt_after_its_maps_end_fails),
+                cmocka_unit_test(an_output_of_few_of_many_partitions_is_pushed),
                 cmocka_unit_test(an_output_without_a_celeborn_shuffle_is_refused),
                 cmocka_unit_test(a_byte_that_is_flipped_is_read_again),
                 cmocka_unit_test(a_copy_that_is_damaged_for_good_is_replaced_by_the_other),

@@ -510,7 +510,7 @@ static int map_push_wait_held(struct map_push *p, size_t held, const int *stoppe
 static int map_push_extents(struct map_push *p, struct shuffle_output *output, int partition, const int *stopped,
                             struct fst_error *error)
 {
-        for (uint32_t e = output->at[partition].extents; e; e = output->extents[e - 1].next) {
+        for (uint32_t e = shuffle_output_at(output, partition)->extents; e; e = output->extents[e - 1].next) {
                 const struct shuffle_extent *x = &output->extents[e - 1];
                 int r = map_push_wait_held(p, MAX_FRAMES, stopped, error);
                 if (r)
@@ -530,14 +530,14 @@ int map_push_output(struct map_push *p, struct shuffle_output *output, const int
 {
         p->output = shuffle_output_ref(output);
         shuffle_output_pin(output);
-        for (int i = 0; i < output->partitions; i++) {
-                const struct shuffle_partition *at = &output->at[i];
+        for (int i = shuffle_output_next(output, 0); i < output->partitions; i = shuffle_output_next(output, i + 1)) {
+                const struct page *last = shuffle_output_at(output, i)->last;
                 int r = map_push_extents(p, output, i, stopped, error);
                 if (r)
                         return r;
-                for (const struct page *page = at->last ? at->last->next : NULL; page;) {
+                for (const struct page *page = last ? last->next : NULL; page;) {
                         map_push_page(p, i, page);
-                        page = page == at->last ? NULL : page->next;
+                        page = page == last ? NULL : page->next;
                 }
         }
         push_client_wake(p->client);
