@@ -100,6 +100,22 @@ def test_a_commit_that_had_begun_is_repeated(app, celeborn):
     assert not of_phase_3(app.ran()[len(before):])
 
 
+def test_a_master_that_has_lost_its_state_learns_of_the_shuffles_again(app, celeborn):
+    app.start()
+    app.wait_at_gate(3, 2, maps=True)
+    kill(app.processes[0])
+    before = app.ran()
+    celeborn.forget()
+    app.resume()
+    wait_until(lambda: celeborn.counts["ReviseLostShuffles"] > 0, "the registration", 60)
+    celeborn.expire()
+    app.open_gate()
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert of_phase_3(app.ran()[len(before):]) == {"3.3"}
+    assert not files_of(celeborn)
+
+
 def test_files_that_the_servers_have_lost_are_computed_again(app, celeborn):
     app.start()
     app.wait_at_gate(3, 2, maps=True)

@@ -145,6 +145,22 @@ def test_a_killed_worker_costs_nothing_with_replicas_and_the_map_stage_without(c
         assert app.tasks("ShuffleMapTask") == 12
 
 
+def test_a_master_that_starts_again_keeps_the_shuffles(celeborn, folder):
+    with application(folder, celeborn, "spark.celeborn.client.application.heartbeatInterval=100ms") as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        before = app.alive()
+        kill(app.executors().values())  # with their copies of the map outputs
+        until(lambda: before <= set(app.removed()), "executors stay")
+        celeborn.forget()
+        until(lambda: celeborn.counts["ReviseLostShuffles"], "the shuffles are not registered again")
+        celeborn.expire()
+        app.until_alive(2)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+
+
 def test_failed_attempts_leave_no_rows(celeborn, folder):
     with application(folder, celeborn, "spark.celeborn.client.push.revive.maxRetries=0") as app:
         app.until_alive(2)

@@ -29,7 +29,8 @@ from celeborn.storage import PartitionFile, batches_of
 SUCCESS, PARTIAL, MAP_ENDED, HARD_SPLIT, SOFT_SPLIT, WORKER_UNKNOWN = 0, 1, 15, 21, 22, 28
 NAMES = {6: "RequestSlots", 16: "UnregisterShuffle", 18: "ApplicationLost", 20: "Heartbeat", 25: "ReportWorkerUnavailable",
          28: "ReserveSlots", 30: "CommitFiles", 32: "DestroyWorkerSlots", 51: "OpenStream", 53: "CheckWorkersAvailable",
-         60: "BufferStreamEnd", 63: "ChunkFetch", 80: "OpenStreamList", 87: "BatchUnregisterShuffles", 96: "RegisterApplication"}
+         60: "BufferStreamEnd", 63: "ChunkFetch", 80: "OpenStreamList", 87: "BatchUnregisterShuffles", 89: "ReviseLostShuffles",
+         96: "RegisterApplication"}
 
 
 class Failure(Exception):
@@ -406,7 +407,7 @@ class Celeborn:
         fields = Fields(payload)
         name = NAMES.get(number)
         handlers = {6: self.request_slots, 16: self.unregister, 18: self.application_lost, 20: self.heartbeat, 25: self.unavailable,
-                    53: self.check, 87: self.unregister_batch, 96: self.registered}
+                    53: self.check, 87: self.unregister_batch, 89: self.revise, 96: self.registered}
         if number not in handlers:
             raise Failure(f"IllegalArgumentException: message {number} at the master")
         fault = await self.before(name, -1)
@@ -450,7 +451,13 @@ class Celeborn:
     def heartbeat(self, fields):
         self.applications[fields.text(1)] = self.applications.get(fields.text(1), 0) + 1
         dead = b"".join(self.info(field, w) for w in self.workers if not w.alive for field in (2, 3))
-        return dead + bytes_field(6, number_field(1, 1))
+        known = sorted(shuffle for app, shuffle in self.shuffles if app == fields.text(1))
+        return dead + packed_field(5, known) + bytes_field(6, number_field(1, 1))
+
+    def revise(self, fields):
+        for shuffle in fields.numbers(2):
+            self.shuffles.setdefault((fields.text(1), shuffle), [])
+        return number_field(1, 1)
 
     @staticmethod
     def info(field, worker):
@@ -511,6 +518,24 @@ class Celeborn:
     def kill(self, worker):
         """Command: the worker ends, with its connections and files."""
         self.call(self.workers[worker].stop)
+
+    def forget(self):
+        """Command: the master loses its state, as after a restart, and its connections."""
+        def restart():
+            self.shuffles.clear()
+            self.applications.clear()
+            for writer in list(self.connections):
+                writer.transport.abort()
+        self.call(restart)
+
+    def expire(self):
+        """Command: workers tell the master their shuffles, and delete those that it does not know."""
+        def delete():
+            known = {f"{app}-{shuffle}" for app, shuffle in self.shuffles}
+            for worker in self.workers:
+                for key in [key for key in worker.files if key[0] not in known]:
+                    del worker.files[key]
+        self.call(delete)
 
     def count(self):
         """Command: the number of requests by name."""

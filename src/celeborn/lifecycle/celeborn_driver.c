@@ -493,6 +493,7 @@ static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_con
         int r;
         if ((r = conf_get_bool(conf, "spark.celeborn.client.push.replicate.enabled", &c->replicate, error)) ||
             (r = conf_get_bool(conf, "spark.celeborn.client.reserveSlots.rackaware.enabled", &c->rack_aware, error)) ||
+            (r = conf_get_bool(conf, CLIENT "shuffle.reviseLostShuffles.enabled", &c->revise, error)) ||
             (r = conf_get_bytes(conf, "spark.celeborn.client.shuffle.partitionSplit.threshold", &c->split_threshold,
                                 error)) ||
             (r = conf_get_ms(conf, "spark.celeborn.client.push.timeout", &c->push_timeout_ms, error)) ||

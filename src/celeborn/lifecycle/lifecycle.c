@@ -97,6 +97,8 @@ static void lifecycle_refuse(struct lifecycle *l, Celeborn__WorkerInfo *const *l
         }
 }
 
+#define HEARTBEAT_AGAIN (INT64_C(1000) * 1000000) /* after one that failed */
+
 /* ------------------------------------------------------------------------------------------------- requests */
 
 char *lifecycle_request_id(struct lifecycle *l)
@@ -145,10 +147,12 @@ static void lifecycle_request_limits(const struct lifecycle *l, struct lifecycle
         request->wait = request->type == CELEBORN_COMMIT_FILES ? c->commit_wait : c->master_wait;
         /* a replicated file has another copy, for which readers need not wait */
         const int commit_retries = c->replicate ? MIN(c->commit_retries, 1) : c->commit_retries;
-        request->max_tries = request->type == CELEBORN_COMMIT_FILES                 ? commit_retries + 1
-                             : request->type == CELEBORN_HEARTBEAT_FROM_APPLICATION ? l->config.n_masters
-                             : request->master                                      ? c->master_retries + 1
-                                                                                    : 1;
+        request->max_tries =
+                request->type == CELEBORN_COMMIT_FILES ? commit_retries + 1
+                : request->type == CELEBORN_HEARTBEAT_FROM_APPLICATION || request->type == CELEBORN_REVISE_LOST_SHUFFLES
+                        ? l->config.n_masters
+                : request->master ? c->master_retries + 1
+                                  : 1;
 }
 
 struct lifecycle_request *lifecycle_send(struct lifecycle *l, int32_t shuffle, int32_t worker, int type,
@@ -207,6 +211,12 @@ static void lifecycle_change_master(struct lifecycle *l, const char *why)
         l->leader = i;
 }
 
+/* True while the master must know it: workers delete the files of others. */
+static bool lifecycle_shuffle_is_registered(const struct lifecycle_shuffle *s)
+{
+        return s->phase == SHUFFLE_OPEN || s->phase == SHUFFLE_COMMITTING || s->phase == SHUFFLE_COMMITTED;
+}
+
 static void lifecycle_beat(struct lifecycle *l, int64_t now)
 {
         Celeborn__HeartbeatFromApplication beat = CELEBORN__HEARTBEAT_FROM_APPLICATION__INIT;
@@ -234,6 +244,9 @@ static void lifecycle_beat(struct lifecycle *l, int64_t now)
         beat.should_response = true;
         beat.shuffle_count = l->begun - l->reported;
         beat.application_count = !l->first_heartbeat_sent;
+        for (size_t i = 0; i < l->shuffles.len; i++)
+                if (l->shuffles.data[i])
+                        l->shuffles.data[i]->announced = lifecycle_shuffle_is_registered(l->shuffles.data[i]);
         lifecycle_send(l, -1, -1, CELEBORN_HEARTBEAT_FROM_APPLICATION, &beat.base, now);
         l->written = l->files = 0;
         l->reported = l->begun;
@@ -241,13 +254,44 @@ static void lifecycle_beat(struct lifecycle *l, int64_t now)
         l->next_heartbeat = now + l->config.heartbeat;
 }
 
-static void lifecycle_on_heartbeat(struct lifecycle *l, const Celeborn__HeartbeatFromApplicationResponse *reply)
+/* A master that has lost its state does not list shuffles that it had registered: registers them again. */
+static void lifecycle_revise(struct lifecycle *l, const int32_t *known, size_t n, int64_t now)
+{
+        Celeborn__ReviseLostShuffles message = CELEBORN__REVISE_LOST_SHUFFLES__INIT;
+        _cleanup_free_ char *id = NULL;
+        VEC(int32_t) lost = {0};
+        for (size_t i = 0; i < l->shuffles.len; i++) {
+                const struct lifecycle_shuffle *s = l->shuffles.data[i];
+                bool listed = !s || !s->announced || !lifecycle_shuffle_is_registered(s);
+                for (size_t k = 0; k < n && !listed; k++)
+                        listed = known[k] == s->id;
+                if (!listed)
+                        vec_push(&lost, s->id);
+        }
+        if (lost.len) {
+                lifecycle_log(l, LOG_WARN,
+                              "Celeborn's master has lost %zu shuffles of the application: registering them again",
+                              lost.len);
+                id = lifecycle_request_id(l);
+                message.app_id = (char *)l->config.app_id;
+                message.lost_shuffles = lost.data;
+                message.n_lost_shuffles = lost.len;
+                message.request_id = id;
+                lifecycle_send(l, -1, -1, CELEBORN_REVISE_LOST_SHUFFLES, &message.base, now);
+        }
+        vec_deinit(&lost);
+}
+
+static void lifecycle_on_heartbeat(struct lifecycle *l, const Celeborn__HeartbeatFromApplicationResponse *reply,
+                                   int64_t now)
 {
         for (size_t i = 0; i < l->workers.len; i++)
                 l->workers.data[i].refused = false;
         lifecycle_refuse(l, reply->excluded_workers, reply->n_excluded_workers);
         lifecycle_refuse(l, reply->unknown_workers, reply->n_unknown_workers);
         lifecycle_refuse(l, reply->shutting_workers, reply->n_shutting_workers);
+        if (l->config.revise && !l->stopping && reply->status == CELEBORN_SUCCESS)
+                lifecycle_revise(l, reply->registered_shuffles, reply->n_registered_shuffles, now);
 }
 
 /* ------------------------------------------------------------------------------------------------- shuffles */
@@ -389,10 +433,17 @@ static void lifecycle_end(struct lifecycle *l, struct lifecycle_request *request
                 const Celeborn__HeartbeatFromApplicationResponse *reply =
                         why ? NULL : celeborn__heartbeat_from_application_response__unpack(&allocator, len, body);
                 if (reply)
-                        lifecycle_on_heartbeat(l, reply);
+                        lifecycle_on_heartbeat(l, reply, now);
                 else
-                        lifecycle_log(l, LOG_WARN, "No Celeborn master accepts the application's heartbeat: %s",
+                        lifecycle_log(l, l->unheard ? LOG_DEBUG : LOG_WARN,
+                                      "No Celeborn master accepts the application's heartbeat: %s",
                                       why ? why : "the answer cannot be decoded");
+                l->unheard = !reply;
+                if (!reply) /* one that starts again has no shuffles, and workers soon delete what it does not know */
+                        l->next_heartbeat = MIN(l->next_heartbeat, now + HEARTBEAT_AGAIN);
+        } else if (request->type == CELEBORN_REVISE_LOST_SHUFFLES && why) { /* a master before 0.6 */
+                lifecycle_log(l, LOG_WARN, "Celeborn's master does not register lost shuffles again: %s", why);
+                l->config.revise = false;
         } else if (request->type == CELEBORN_APPLICATION_LOST && !l->stopped) {
                 if (!why) /* not before: the next driver of one that is killed now tells the master again */
                         journal_stopped(l);

@@ -45,6 +45,7 @@ struct celeborn_config {
         int n_masters;
         uint64_t seed[2]; /* makes request ids unique */
         bool replicate, rack_aware;
+        bool revise;             /* registers shuffles again that the master has lost */
         bool journaled;          /* a driver may resume the application: LIFECYCLE_JOURNAL */
         int64_t split_threshold; /* bytes of a file */
         int split_mode;          /* enum celeborn_split_mode */

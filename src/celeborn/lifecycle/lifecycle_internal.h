@@ -58,6 +58,7 @@ struct lifecycle_shuffle {
         enum shuffle_phase phase;
         int maps, partitions;
         bool requested;    /* the master may know it */
+        bool announced;    /* the master had registered it when the last heartbeat was sent */
         int tries;         /* of registration */
         int round;         /* of reservation, since something last succeeded */
         int outstanding;   /* ReserveSlots or CommitFiles without an answer */
@@ -112,6 +113,7 @@ struct lifecycle {
         int64_t begun, reported; /* shuffles; of them those that the last heartbeat counted */
         bool first_heartbeat_sent, stopping, stopped;
         bool answered; /* by a master, since the application began */
+        bool unheard;  /* no master has accepted the last heartbeat */
         size_t journaled_workers;
         int64_t restored_columns; /* maps and partitions of the shuffles of earlier drivers */
 };

@@ -198,7 +198,7 @@ static int restore_shuffle(struct lifecycle *l, fst_bytes record)
                 return -EBADMSG;
         struct lifecycle_shuffle *s = lifecycle_add(l, past.number, past.maps, past.partitions);
         s->phase = SHUFFLE_OPEN;
-        s->requested = true;
+        s->requested = s->announced = true;
         return 0;
 }
 

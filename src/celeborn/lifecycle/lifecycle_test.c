@@ -30,7 +30,7 @@ static struct celeborn_config fixture_config(bool replicate, int masters)
         static const struct lifecycle_master list[] = {{(char *)"m1", 9097}, {(char *)"m2", 9098}};
         struct celeborn_config config = lifecycle_fixture_config(list, masters);
         config.replicate = replicate;
-        config.journaled = true;
+        config.journaled = config.revise = true;
         config.revive_interval = 100 * MS;
         config.excluded_timeout = 60000 * MS;
         config.master_retries = 2;
@@ -281,6 +281,7 @@ static void request_follows_the_leader_among_masters(void **state)
         const uint64_t lost = expect_send(&f, CELEBORN_REQUEST_SLOTS, 9099);
         f.now += 2000 * MS; /* it does not answer */
         lifecycle_tick(f.core, f.now);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097); /* soon after the one that failed */
         assert_quiet(&f);
         f.now += 100 * MS;
         lifecycle_tick(f.core, f.now);
@@ -382,6 +383,81 @@ static void heartbeats_go_on_until_the_end_is_announced(void **state)
 /* ------------------------------------------------------------------------------------------------ resuming */
 
 /* A driver that goes on after the first @n records of an earlier one. */
+/* Sends the next heartbeat, which the master answers with these shuffles. */
+static void fixture_beat(struct fixture *f, int32_t *shuffles, size_t n)
+{
+        Celeborn__HeartbeatFromApplicationResponse beat = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
+        beat.registered_shuffles = shuffles;
+        beat.n_registered_shuffles = n;
+        f->now += 10000 * MS;
+        lifecycle_tick(f->core, f->now);
+        reply_with(f, expect_send(f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), CELEBORN_HEARTBEAT_RESPONSE,
+                   &beat.base);
+}
+
+static Celeborn__ReviseLostShuffles *expect_revise(struct fixture *f, uint64_t *id)
+{
+        const struct lifecycle_action *a = fixture_next(f);
+        assert_int_equal(a->kind, LIFECYCLE_SEND);
+        assert_int_equal(a->send.type, CELEBORN_REVISE_LOST_SHUFFLES);
+        *id = a->send.id;
+        return celeborn__revise_lost_shuffles__unpack(NULL, a->send.len, a->send.body);
+}
+
+static void shuffles_that_the_master_has_lost_are_registered_again(void **state)
+{
+        struct fixture f;
+        int32_t known[] = {4, 0};
+        uint64_t id;
+        fixture_open(&f, false); /* whose heartbeat was sent before */
+        fixture_beat(&f, known, 2);
+        assert_quiet(&f);
+        fixture_beat(&f, NULL, 0);
+        Celeborn__ReviseLostShuffles *revise = expect_revise(&f, &id);
+        assert_string_equal(revise->app_id, "app");
+        assert_int_equal(revise->n_lost_shuffles, 1);
+        assert_int_equal(revise->lost_shuffles[0], 0);
+        celeborn__revise_lost_shuffles__free_unpacked(revise, NULL);
+        lifecycle_reply(f.core, id, CELEBORN_REVISE_LOST_SHUFFLES_RESPONSE, NULL, 0, f.now);
+        fixture_beat(&f, known, 2);
+        assert_quiet(&f);
+        f.now += 10000 * MS;
+        lifecycle_tick(f.core, f.now);
+        const uint64_t late = expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_drop(f.core, 0, f.now);
+        expect_send(&f, CELEBORN_UNREGISTER_SHUFFLE, 9097);
+        Celeborn__HeartbeatFromApplicationResponse beat = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
+        reply_with(&f, late, CELEBORN_HEARTBEAT_RESPONSE, &beat.base);
+        assert_quiet(&f); /* it is not needed any more */
+        fixture_end(&f);
+}
+
+static void a_master_that_cannot_revise_is_asked_once(void **state)
+{
+        struct fixture f;
+        uint64_t id;
+        fixture_open(&f, false);
+        fixture_beat(&f, NULL, 0);
+        celeborn__revise_lost_shuffles__free_unpacked(expect_revise(&f, &id), NULL);
+        lifecycle_failed(f.core, id, "IllegalArgumentException", f.now);
+        assert_quiet(&f);
+        fixture_beat(&f, NULL, 0);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+static void heartbeat_that_fails_is_soon_followed_by_another(void **state)
+{
+        struct fixture f;
+        fixture_open(&f, false);
+        f.now += 10000 * MS;
+        lifecycle_tick(f.core, f.now);
+        lifecycle_failed(f.core, expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), "connection refused",
+                         f.now);
+        assert_true(lifecycle_deadline(f.core) <= f.now + 1000 * MS);
+        fixture_end(&f);
+}
+
 static void fixture_resume(struct fixture *next, const struct fixture *f, size_t n)
 {
         const struct celeborn_config config = fixture_config(true, 1);
@@ -508,6 +584,9 @@ int main(void)
                 cmocka_unit_test(without_a_master_that_ever_answered_questions_fail_at_once),
                 cmocka_unit_test(invalid_answers_are_failures),
                 cmocka_unit_test(heartbeats_go_on_until_the_end_is_announced),
+                cmocka_unit_test(shuffles_that_the_master_has_lost_are_registered_again),
+                cmocka_unit_test(a_master_that_cannot_revise_is_asked_once),
+                cmocka_unit_test(heartbeat_that_fails_is_soon_followed_by_another),
                 cmocka_unit_test(another_driver_goes_on_after_any_record),
                 cmocka_unit_test(damaged_records_are_refused),
         };
