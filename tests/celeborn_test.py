@@ -161,6 +161,48 @@ def test_a_master_that_starts_again_keeps_the_shuffles(celeborn, folder):
         assert app.tasks("ShuffleMapTask") == 6
 
 
+STREAMING = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Emits five megabytes, then waits: they must be in Celeborn before the task has ended. */
+static int spread(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[1000];
+        memset(text, 'x', sizeof(text));
+        for (int64_t i = 0; i < 5000; i++)
+                fst_emit(out, i * 7 + x, ((fst_bytes){text, sizeof(text)}));
+        for (int i = 0; access("GATE", F_OK) && i < 6000 && !fst_task_interrupted(task); i++)
+                usleep(10000);
+        return 0;
+}
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("streaming");
+        int64_t rows;
+        fst_count(fst_partition_by(fst_flat_map(fst_range_n(sc, 0, 2, 2), spread, FST_PAIR(I64, BYTES)), 3), &rows);
+        printf("rows %lld\n", (long long)rows);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_pages_are_pushed_while_their_task_computes(celeborn, tmp_path):
+    gate, source = tmp_path / "gate", tmp_path / "streaming.c"
+    source.write_text(STREAMING.replace("GATE", str(gate)))
+    command = [os.path.join(BIN, "spark-submit"), "--master", MASTER]
+    for setting in conf_of(celeborn):
+        command += ["--conf", setting]
+    with subprocess.Popen([*command, source], stdout=subprocess.PIPE, text=True,
+                          env={**inherited_environment("SPARK_", "MASTER"), "XDG_CACHE_HOME": str(tmp_path / "cache")}) as running:
+        until(lambda: celeborn.counts["PushData"] + celeborn.counts["PushMergedData"] >= 20, "no pages come")
+        gate.touch()
+        assert running.communicate(timeout=60)[0].split() == ["rows", "10000"] and running.returncode == 0
+
+
 def test_failed_attempts_leave_no_rows(celeborn, folder):
     with application(folder, celeborn, "spark.celeborn.client.push.revive.maxRetries=0") as app:
         app.until_alive(2)

@@ -9,6 +9,7 @@
 #include "celeborn/fetch/celeborn_input.h"
 #include "celeborn/protocol/celeborn_wire.h"
 #include "celeborn/push/push_client.h"
+#include "celeborn/push/push_stream.h"
 #include "conf/conf.h"
 #include "shuffle/shuffle_output.h"
 
@@ -45,13 +46,38 @@ static void celeborn_shuffle_note(struct celeborn_shuffle *c, int shuffle, int32
 
 /* ----------------------------------------------------------------------------------------------------- publishing */
 
-/* Begins to push one output. */
-static int celeborn_shuffle_push(struct celeborn_shuffle *c, const struct remote_output *output, struct map_push **push,
-                                 struct fst_error *error)
+static struct remote_stream *celeborn_shuffle_stream(struct remote_shuffle *remote, int shuffle,
+                                                     const struct remote_output *output)
 {
-        int32_t number = celeborn_shuffle_of_place(output->place);
+        struct celeborn_shuffle *c = container_of(remote, struct celeborn_shuffle, remote);
+        const int32_t number = celeborn_shuffle_of_place(output->place);
+        celeborn_shuffle_note(c, shuffle, number);
+        return push_stream_new(c->pushes, number, output);
+}
+
+/* Begins to push one output, unless that was done while it was written. */
+static int celeborn_shuffle_push(struct celeborn_shuffle *c, int shuffle, const struct remote_output *output,
+                                 struct map_push **push, struct fst_error *error)
+{
+        if (output->place == 0)
+                return error_set(error, -EPROTO, "the driver has named no Celeborn shuffle for shuffle %d", shuffle);
+        const int32_t number = celeborn_shuffle_of_place(output->place);
+        celeborn_shuffle_note(c, shuffle, number);
+        if (output->output->stream)
+                return 0;
         int r = push_client_begin(c->pushes, number, output->map_partition, output->task_id, NULL, push, error);
         return r ? r : map_push_output(*push, output->output, NULL, error);
+}
+
+/* Waits until one output is stored. */
+static int celeborn_shuffle_wait(const struct remote_output *output, struct map_push *push, struct fst_error *error)
+{
+        struct remote_stream *stream = output->output->stream;
+        if (!stream)
+                return map_push_wait(push, NULL, error);
+        int r = stream->class->drain(stream, NULL, error);
+        shuffle_output_end_stream(output->output);
+        return r;
 }
 
 static int celeborn_shuffle_publish(struct remote_shuffle *remote, int shuffle, struct remote_output *outputs, int n,
@@ -63,23 +89,17 @@ static int celeborn_shuffle_publish(struct remote_shuffle *remote, int shuffle, 
         uint64_t bytes = 0;
         int r = 0;
         for (int i = 0; i < n && r == 0; i++) {
-                if (outputs[i].place == 0) {
-                        r = error_set(error, -EPROTO, "the driver has named no Celeborn shuffle for shuffle %d",
-                                      shuffle);
-                        break;
-                }
-                celeborn_shuffle_note(c, shuffle, celeborn_shuffle_of_place(outputs[i].place));
                 bytes += outputs[i].output->bytes;
-                r = celeborn_shuffle_push(c, &outputs[i], &pushes[i], error);
+                r = celeborn_shuffle_push(c, shuffle, &outputs[i], &pushes[i], error);
         }
         for (int i = 0; i < n && r == 0; i++)
-                r = map_push_wait(pushes[i], NULL, error);
+                r = celeborn_shuffle_wait(&outputs[i], pushes[i], error);
         for (int i = 0; i < n; i++)
                 map_push_free(pushes[i]);
         free(pushes);
         if (r)
                 return error_wrap(error, r, "cannot store map outputs of shuffle %d in Celeborn", shuffle);
-        log_debug(LOG, "pushed %d map outputs of shuffle %d: %llu bytes, %lld ms", n, shuffle,
+        log_debug(LOG, "stored %d map outputs of shuffle %d: %llu bytes, waited %lld ms", n, shuffle,
                   (unsigned long long)bytes, (long long)((now_ns() - began) / NS_PER_MS));
         return 0;
 }
@@ -122,6 +142,7 @@ static void celeborn_shuffle_free(struct remote_shuffle *remote)
 static const struct remote_shuffle_class celeborn_shuffle_class = {
         .name = "celeborn",
         .publish = celeborn_shuffle_publish,
+        .stream = celeborn_shuffle_stream,
         .open = celeborn_shuffle_open,
         .next = celeborn_input_next,
         .close = celeborn_input_free,

@@ -2,8 +2,10 @@
  * Map outputs in Apache Celeborn: the executor's side, as a remote_shuffle. The driver names the Celeborn shuffle of a
  * map stage as the `place` of its outputs (celeborn_wire.h), before they are published.
  *
- * publish pushes all pages of the outputs as they are, and returns once the workers have acknowledged them. The attempt
- * of a map in Celeborn is the id of its task, so that readers take the batches of the attempt that the driver counts.
+ * Pages are pushed as they are, when they are full, while the map task computes, and the rest of them at its end.
+ * publish returns once the workers have acknowledged all of them. Outputs of task processes are pushed by publish. The
+ * attempt of a map in Celeborn is the id of its task, so that readers take the batches of the attempt that the driver
+ * counts.
  */
 #pragma once
 

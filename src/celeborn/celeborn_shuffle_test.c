@@ -158,6 +158,14 @@ static int scripted_driver_revives(struct scripted_driver *d)
         return n;
 }
 
+static int scripted_driver_locations(struct scripted_driver *d)
+{
+        pthread_mutex_lock(&d->lock);
+        int n = d->locations;
+        pthread_mutex_unlock(&d->lock);
+        return n;
+}
+
 /* The committed files, of which the test sets the attempts in `attempts`. */
 static void scripted_driver_name_files(struct celeborn_answer *a)
 {
@@ -432,6 +440,134 @@ static void an_attempt_after_its_maps_end_fails(void **state)
         celeborn_world_deinit(&c);
 }
 
+/* ------------------------------------------------------------------------------------------------------- streams */
+
+static int celeborn_pushes(void)
+{
+        json_t *counts = command("{'do': 'count'}");
+        const int n = (int)(json_int_at(counts, "PushData") + json_int_at(counts, "PushMergedData"));
+        json_decref(counts);
+        return n;
+}
+
+/* Begins to store a finished output as if it were being written. Returns the first negative status of a page. */
+static int celeborn_world_stream(struct celeborn_world *c, int map, int64_t task, struct shuffle_output *o)
+{
+        const struct remote_output one = {
+                .map_partition = map, .task_id = task, .output = o, .place = celeborn_place(NUMBER)};
+        o->stream = c->remote->class->stream(c->remote, SHUFFLE, &one);
+        int r = 0;
+        for (int p = 0; p < o->partitions; p++) {
+                const struct page *last = o->at[p].last;
+                for (const struct page *page = last ? last->next : NULL; page && r == 0;) {
+                        r = o->stream->class->add(o->stream, p, page);
+                        page = page == last ? NULL : page->next;
+                }
+        }
+        return r;
+}
+
+/* Stores the outputs of all maps while they are written. Some are drained before they are complete. */
+static void celeborn_world_stream_all(struct celeborn_world *c)
+{
+        struct shuffle_inputs *in = c->w.env.inputs;
+        make_maps(&c->w, MAPS, MEMORY);
+        for (int m = 0; m < MAPS; m++) {
+                struct shuffle_store *store = c->w.executors[in->maps[m].location].store;
+                struct shuffle_output *o = shuffle_store_get(store, SHUFFLE, m, 100 + m);
+                size_t freed = 0;
+                shuffle_store_remove(store, SHUFFLE, m, 100 + m);
+                assert_int_equal(celeborn_world_stream(c, m, 100 + m, o), 0);
+                if (m % 2) {
+                        assert_int_equal(shuffle_output_drain(o, NULL, &freed, NULL), 0);
+                        assert_true(o->dropped && o->pages == 0 && freed > 0);
+                }
+                o->stream->class->flush(o->stream);
+                assert_int_equal(celeborn_world_push(c, m, 100 + m, o, NULL), 0);
+                assert_null(o->stream);
+                in->maps[m].location = SHUFFLE_REMOTE - WRITER;
+                in->maps[m].place = celeborn_place(NUMBER);
+                shuffle_store_put_copy(store, SHUFFLE, m, 100 + m, o);
+                struct shuffle_output *copy = shuffle_store_get(store, SHUFFLE, m, 100 + m);
+                assert_int_equal(!copy, m % 2); /* the others are complete here */
+                shuffle_output_unref(copy);
+                shuffle_store_remove(store, SHUFFLE, m, 100 + m);
+        }
+}
+
+static void outputs_are_stored_while_they_are_written(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        celeborn_world_init(&c, CODEC_NONE, ", 'threshold': 300000, 'hard': true");
+        celeborn_world_stream_all(&c);
+        celeborn_world_read(&c);
+        assert_int_equal(c.driver.locations, 1);
+        celeborn_world_deinit(&c);
+}
+
+static void full_pages_are_pushed_before_the_output_is_complete(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        int64_t rows;
+        celeborn_world_init(&c, CODEC_NONE, "");
+        const int before = celeborn_pushes();
+        struct shuffle_output *o = output_new(&c.w, 1, MEMORY, &rows);
+        assert_int_equal(celeborn_world_stream(&c, 1, 900, o), 0); /* small pages, which wait for others */
+        struct shuffle_output *large = output_new(&c.w, 2, LARGE, &rows);
+        while (scripted_driver_locations(&c.driver) == 0)
+                poll(NULL, 0, 1);
+        assert_int_equal(celeborn_world_stream(&c, 2, 901, large), 0);
+        for (int i = 0; i < 5000 && celeborn_pushes() == before; i++)
+                poll(NULL, 0, 1);
+        assert_true(celeborn_pushes() > before);
+        shuffle_output_unref(large); /* in flight, perhaps */
+        shuffle_output_unref(o);
+        celeborn_world_deinit(&c);
+}
+
+static void an_abandoned_output_stays_until_its_pushes_are_answered(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        int64_t rows;
+        const int stopped = 1;
+        struct fst_error error = FST_ERROR_INIT;
+        celeborn_world_init(&c, CODEC_NONE, "");
+        tell("{'do': 'fault', 'at': 'PushData', 'kind': 'delay', 'seconds': 0.05, 'times': 100}");
+        struct shuffle_output *o = output_new(&c.w, 1, LARGE, &rows);
+        assert_int_equal(celeborn_world_stream(&c, 1, 900, o), 0);
+        assert_int_equal(o->stream->class->drain(o->stream, &stopped, &error), -ECANCELED);
+        error_deinit(&error);
+        shuffle_output_unref(o);
+        celeborn_world_stream_all(&c);
+        celeborn_world_read(&c);
+        celeborn_world_deinit(&c);
+}
+
+static void a_stream_reports_why_it_has_failed(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        struct fst_error error = FST_ERROR_INIT;
+        int64_t rows;
+        size_t freed = 0;
+        celeborn_world_init(&c, CODEC_NONE, "");
+        celeborn_world_stream_all(&c);
+        tell("{'do': 'end', 'app': 'app', 'shuffle': %d, 'attempts': [100, 101, 102, 103, 104, 105]}", NUMBER);
+        struct shuffle_output *late = output_new(&c.w, 1, LARGE, &rows);
+        const size_t pages = late->pages;
+        celeborn_world_stream(&c, 1, 900, late);
+        assert_int_equal(shuffle_output_drain(late, NULL, &freed, &error), -ECANCELED);
+        assert_non_null(strstr(error_message(&error), "another attempt of its map task has ended"));
+        assert_true(late->pages == pages && freed == 0 && !late->dropped);
+        assert_true(late->stream->class->add(late->stream, 0, late->at[0].last) < 0);
+        error_deinit(&error);
+        shuffle_output_unref(late);
+        celeborn_world_deinit(&c);
+}
+
 static void an_output_of_few_of_many_partitions_is_pushed(void **state)
 {
         (void)state;
@@ -581,6 +717,10 @@ int main(void)
                 cmocka_unit_test(pushes_again_after_faults),
                 cmocka_unit_test(a_push_that_is_not_answered_is_pushed_elsewhere),
                 cmocka_unit_test(an_attempt_after_its_maps_end_fails),
+                cmocka_unit_test(outputs_are_stored_while_they_are_written),
+                cmocka_unit_test(full_pages_are_pushed_before_the_output_is_complete),
+                cmocka_unit_test(an_abandoned_output_stays_until_its_pushes_are_answered),
+                cmocka_unit_test(a_stream_reports_why_it_has_failed),
                 cmocka_unit_test(an_output_of_few_of_many_partitions_is_pushed),
                 cmocka_unit_test(an_output_without_a_celeborn_shuffle_is_refused),
                 cmocka_unit_test(a_byte_that_is_flipped_is_read_again),

@@ -2,7 +2,7 @@
  * The seam for map outputs that live outside of executors ("remote"): they survive the executors that wrote them.
  *
  *  - An executor calls publish with the finished outputs of map tasks. It gets a place for each, which goes to the
- *    driver with the task's success.
+ *    driver with the task's success. An implementation may store pages before, while the task computes (remote_stream).
  *  - The driver's scheduler keeps handle = task id + 1, the place, and MAP_OUTPUT_STORED (sched/map_outputs.h): a lost
  *    executor does not lose such an output.
  *  - shuffle_reader calls open, next and close: it gets the pages of one partition, in the order of the maps.
@@ -23,6 +23,7 @@ struct page;
 struct remote_input;
 struct remote_shuffle;
 struct remote_shuffle_driver;
+struct remote_stream;
 struct shuffle_output;
 
 /* Places are 1 … REMOTE_PLACES - 1. Only the implementation knows their meaning. */
@@ -40,6 +41,36 @@ struct remote_output {
         int64_t task_id;
         struct shuffle_output *output; /* borrowed */
         uint32_t place; /* publish sets it; unless it is not 0, because the driver named it with the stage */
+};
+
+/*
+ * Stores the output of one task while the task computes. It belongs to the output (shuffle_output.h), and frees nothing
+ * of it. On the thread of the task, then on that of publish.
+ */
+struct remote_stream_class {
+        /*
+         * Begins to store a full page of the output, which stays in its place until drain has returned. Pages of a
+         * partition come in the order of its rows. Does not block. Returns 0, or negative if the output cannot be
+         * stored: drain reports why.
+         */
+        int (*add)(struct remote_stream *stream, int partition, const struct page *page);
+
+        /* No page follows soon. Does not block. */
+        void (*flush)(struct remote_stream *stream);
+
+        /*
+         * Waits until all pages are stored, so that they may be freed. Returns 0; -ECANCELED once *@stopped (NULL: it
+         * cannot be stopped) is nonzero; or another negative with @error.
+         */
+        int (*drain)(struct remote_stream *stream, const int *stopped, struct fst_error *error);
+
+        /* Ends it. If pages are being stored, it takes a reference of the output until they are not needed. */
+        void (*free)(struct remote_stream *stream);
+};
+
+/* The first member of an implementation. */
+struct remote_stream {
+        const struct remote_stream_class *class;
 };
 
 /* The data that a reduce task reads. Everything is borrowed until close. */
@@ -65,6 +96,12 @@ struct remote_shuffle_class {
          */
         int (*publish)(struct remote_shuffle *remote, int shuffle, struct remote_output *outputs, int n,
                        struct fst_error *error);
+
+        /*
+         * Begins to store the output of a task of shuffle @shuffle, while it is written. All is borrowed; the output
+         * owns the result. publish completes it. Does not block. NULL: only publish stores outputs.
+         */
+        struct remote_stream *(*stream)(struct remote_shuffle *remote, int shuffle, const struct remote_output *output);
 
         /* Begins to read ahead. On the task's thread, like next and close. Never NULL. */
         struct remote_input *(*open)(struct remote_shuffle *remote, const struct remote_read *read);

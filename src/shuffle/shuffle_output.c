@@ -8,6 +8,7 @@
 #include "shuffle/shuffle_output.h"
 
 #include "base/mem.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 #include "store/spill.h"
 
@@ -46,10 +47,23 @@ static struct page *take_first_page(struct shuffle_output *o, struct shuffle_par
         return first;
 }
 
+void shuffle_output_end_stream(struct shuffle_output *o)
+{
+        if (o->stream)
+                o->stream->class->free(o->stream);
+        o->stream = NULL;
+}
+
 void shuffle_output_unref(struct shuffle_output *o)
 {
         if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;
+        if (o->stream) { /* which may take a reference */
+                o->refs = 1;
+                shuffle_output_end_stream(o);
+                if (__atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                        return;
+        }
         if (o->store)
                 shuffle_store_delist(o->store, o);
         for (int i = 0; i < o->n_at && o->pages; i++)
@@ -183,6 +197,19 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                         page_free(NULL, page);
                 }
         }
+        return r;
+}
+
+int shuffle_output_drain(struct shuffle_output *o, const int *stopped, size_t *freed, struct fst_error *error)
+{
+        int r = o->stream->class->drain(o->stream, stopped, error);
+        for (int i = 0; i < o->n_at && o->pages && r == 0; i++)
+                while (o->at[i].last) {
+                        struct page *page = take_first_page(o, &o->at[i]);
+                        *freed += page->block;
+                        page_free(NULL, page);
+                        o->dropped = true;
+                }
         return r;
 }
 

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+struct remote_stream;
 struct spill;
 struct shuffle_store;
 struct fst_error;
@@ -49,6 +50,8 @@ struct shuffle_output {
         struct spill *file;   /* NULL until the first write */
         pthread_mutex_t lock; /* protects pins and the moving of pages to disk */
         int pins;
+        struct remote_stream *stream;         /* stores the pages outside of executors; owned. NULL: none */
+        bool dropped;                         /* it has stored pages that are not here any more */
         bool stuck;                           /* its pages could not be moved to disk */
         struct shuffle_store *store;          /* the store that may evict it; NULL: none */
         struct shuffle_output *older, *newer; /* in the store; under its lock */
@@ -78,6 +81,15 @@ void shuffle_output_add_extent(struct shuffle_output *output, uint32_t partition
  */
 int shuffle_output_to_disk(struct shuffle_output *output, const struct spill_space *space, size_t *freed,
                            struct fst_error *error);
+
+/*
+ * Waits until the output's stream has stored all pages, and frees them. Adds their bytes to *@freed. *@stopped ends the
+ * wait. Returns 0, or negative with @error and the pages unchanged. Writer only.
+ */
+int shuffle_output_drain(struct shuffle_output *output, const int *stopped, size_t *freed, struct fst_error *error);
+
+/* Ends the output's stream, if there is one. */
+void shuffle_output_end_stream(struct shuffle_output *output);
 
 /*
  * Keeps only the partitions that have pages if most of them have none: 10,000 map tasks with 10,000 partitions each

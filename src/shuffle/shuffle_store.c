@@ -129,6 +129,10 @@ void shuffle_store_put(struct shuffle_store *s, int shuffle_id, int map_partitio
 void shuffle_store_put_copy(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id,
                             struct shuffle_output *output)
 {
+        if (output->dropped) {
+                shuffle_output_unref(output);
+                return;
+        }
         output->copy_shuffle = shuffle_id;
         output->copy_map = map_partition;
         output->copy_task = task_id;
@@ -290,7 +294,8 @@ static size_t move_to_disk(struct shuffle_store *s, struct shuffle_output *o)
         return freed;
 }
 
-/* Drops a copy, with its lock. Returns the bytes that are free once the caller drops its reference; 0 if tasks read it. */
+/* Drops a copy, with its lock. Returns the bytes that are free once the caller drops its reference; 0 if tasks read it.
+ */
 static size_t drop_copy(struct shuffle_store *s, struct shuffle_output *o)
 {
         o->stuck = true; /* not found again while it is read */

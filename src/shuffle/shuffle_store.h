@@ -30,8 +30,8 @@ void shuffle_store_put(struct shuffle_store *store, int shuffle_id, int map_part
 
 /*
  * Adds @output, which is stored outside of executors, too, so that tasks of this executor read it here. Steals the
- * reference. The copy is dropped when memory is needed, and never written to disk: an output with a file is not added.
- * shuffle_store_list leaves copies out. Any thread.
+ * reference. The copy is dropped when memory is needed, and never written to disk: an output with a file, or with
+ * dropped pages, is not added. shuffle_store_list leaves copies out. Any thread.
  */
 void shuffle_store_put_copy(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id,
                             struct shuffle_output *output);
@@ -67,6 +67,7 @@ void shuffle_store_enlist(struct shuffle_store *store, struct shuffle_output *ou
 void shuffle_store_delist(struct shuffle_store *store, struct shuffle_output *output);
 
 /*
- * Moves outputs to disk, or drops copies, until @want bytes are free or none is left. Returns the bytes freed. Any thread, no locks held.
+ * Moves outputs to disk, or drops copies, until @want bytes are free or none is left. Returns the bytes freed. Any
+ * thread, no locks held.
  */
 size_t shuffle_store_evict(struct shuffle_store *store, size_t want);

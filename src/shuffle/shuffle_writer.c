@@ -3,7 +3,8 @@
  *
  * Rows are scattered to an open page of each partition. When no page is granted, or another consumer of the task needs
  * memory, the writer moves all its pages to the output's file. At the end the pages become storage if the manager
- * grants it. Otherwise they go to disk.
+ * grants it. Otherwise they go to disk. If the output has a stream, each full page is stored outside of executors at
+ * once, and in the place of moving pages to disk the writer waits until they are stored, and frees them.
  *
  * With more partitions than available blocks, pages would be written with a row or two each. So if the open pages are
  * almost empty when memory runs out, the next ones are smaller. They grow again when full pages fill the memory.
@@ -19,6 +20,7 @@
 #include "base/mem.h"
 #include "rdd/aggregate/aggregate.h"
 #include "rdd/aggregate/op_combine.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
 #define LEAST_BLOCK ((size_t)1 << 10)
@@ -30,12 +32,15 @@ struct shuffle_writer {
         const struct partitioner *partitioner;
         struct row_placer placing;
         struct shuffle_store *store;
+        struct remote_shuffle *remote; /* which streams outputs to `place`; NULL: none does */
+        uint32_t place;
         struct memory_consumer memory;
         struct shuffle_output *output; /* being filled, or finished and not taken yet */
         struct page **open;            /* by partition; NULL: none */
         size_t block;                  /* size of the next pages */
         size_t aside;                  /* reserved for pages in advance and not used yet */
         bool started, complete;
+        bool doomed; /* the stream has failed */
 
         struct aggregate *aggregate; /* NULL: no combining */
         struct op *emitted;          /* receives the rows of a combining function, or NULL */
@@ -57,15 +62,27 @@ static void shuffle_writer_close_page(struct shuffle_writer *w, uint32_t partiti
 {
         struct page *page = w->open[partition];
         w->open[partition] = NULL;
-        if (page && page->rows)
-                shuffle_output_add(w->output, partition, page);
-        else
+        if (!page || !page->rows) {
                 page_free(&w->memory, page);
+                return;
+        }
+        struct remote_stream *stream = w->output->stream;
+        shuffle_output_add(w->output, partition, page);
+        if (stream && stream->class->add(stream, (int)partition, page))
+                w->doomed = true;
+}
+
+/* Frees the pages in memory: they go to the output's file, or, with a stream, outside. */
+static int shuffle_writer_empty(struct shuffle_writer *w, size_t *freed, struct fst_error *error)
+{
+        struct shuffle_output *o = w->output;
+        return o->stream ? shuffle_output_drain(o, w->op.run->task.stopped, freed, error)
+                         : shuffle_output_to_disk(o, &w->store->space, freed, error);
 }
 
 /*
- * Moves everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of the open pages, and of their
- * rows.
+ * Moves everything out of memory: 0, or negative after task_run_fail. @open and @used: bytes of the open pages, and of
+ * their rows.
  */
 static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_t *freed)
 {
@@ -78,11 +95,12 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
                 }
                 shuffle_writer_close_page(w, p);
         }
-        int r = shuffle_output_to_disk(w->output, &w->store->space, freed, &error);
+        int r = shuffle_writer_empty(w, freed, &error);
         size_t keep = MIN(*freed, SET_ASIDE - w->aside);
         w->aside += keep;
         memory_release(&w->memory, *freed - keep);
-        w->op.run->counters.memory_spilled += (int64_t)*freed;
+        if (!w->output->stream)
+                w->op.run->counters.memory_spilled += (int64_t)*freed;
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
@@ -134,7 +152,7 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
 {
         struct shuffle_writer *w = owner;
         shuffle_writer_close_page(w, partition);
-        int r = new_page(w, record, open);
+        int r = w->doomed ? FST_MEMORY_E_DENIED : new_page(w, record, open); /* emptying reports the failure */
         if (r == FST_MEMORY_E_DENIED) {
                 r = shuffle_writer_make_room(w);
                 if (r)
@@ -246,8 +264,14 @@ static int writer_begin(struct op *op)
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", shuffle_writer_spill_for_others);
         row_placer_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
-        w->complete = w->sparse = w->combining = false;
+        w->complete = w->sparse = w->combining = w->doomed = false;
         w->aside = 0;
+        if (w->remote) {
+                const struct fst_task_info *task = &op->run->task.info;
+                const struct remote_output output = {
+                        .map_partition = task->partition, .task_id = task->id, .output = w->output, .place = w->place};
+                w->output->stream = w->remote->class->stream(w->remote, w->shuffled->shuffle.id, &output);
+        }
         int r = memory_acquire(&w->memory, SET_ASIDE);
         w->aside = r == 0 ? SET_ASIDE : 0;
         if (r >= 0 && !w->aggregate)
@@ -269,6 +293,7 @@ static int writer_consume(struct op *op, const struct rows *in)
 
 /*
  * Makes the pages storage. If there is no room, or some are on disk already, all go to disk: an output is in one place.
+ * Those of a stream leave memory when they are stored outside.
  */
 static int store_output(struct shuffle_writer *w, struct fst_error *error)
 {
@@ -282,7 +307,7 @@ static int store_output(struct shuffle_writer *w, struct fst_error *error)
                 shuffle_store_enlist(w->store, o);
                 return 0;
         }
-        int r = shuffle_output_to_disk(o, &w->store->space, &freed, error);
+        int r = shuffle_writer_empty(w, &freed, error);
         return r ? r : shuffle_output_finish(o, error);
 }
 
@@ -309,6 +334,8 @@ static int writer_end(struct op *op)
         if (r)
                 return r;
         close_open_pages(w);
+        if (w->output->stream)
+                w->output->stream->class->flush(w->output->stream);
         shuffle_output_pack(w->output);
         r = store_output(w, &error);
         if (r)
@@ -368,6 +395,13 @@ struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, str
                 w->emitted = combine_out_for(run, shuffled->type, shuffled->values, &shuffled->fn);
         }
         return &w->op;
+}
+
+void shuffle_writer_stream_to(struct op *op, struct remote_shuffle *remote, uint32_t place)
+{
+        struct shuffle_writer *w = writer_of(op);
+        w->remote = remote && remote->class->stream ? remote : NULL;
+        w->place = place;
 }
 
 struct shuffle_output *shuffle_writer_take(struct op *op)

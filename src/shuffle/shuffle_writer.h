@@ -8,6 +8,7 @@
 #include "rdd/rdd.h"
 #include "shuffle/shuffle_output.h"
 
+struct remote_shuffle;
 struct shuffle_store;
 
 /*
@@ -15,6 +16,12 @@ struct shuffle_store;
  * provides the directories. After each successful pipeline_run, shuffle_writer_take returns the output.
  */
 struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store);
+
+/*
+ * Stores the outputs at @place outside of executors while they are written, if @remote (borrowed; NULL is allowed) can
+ * do so: a page when it is full. Memory is then freed by waiting for stored pages, and nothing goes to disk.
+ */
+void shuffle_writer_stream_to(struct op *writer, struct remote_shuffle *remote, uint32_t place);
 
 /* Returns the finished output, owned by the caller; NULL if the last partition was abandoned. */
 struct shuffle_output *shuffle_writer_take(struct op *writer);

@@ -1,8 +1,9 @@
 /*
  * See push_client.h.
  *
- * Invariants: the core, the pushes and `revives` are under the lock, connections are the sender's alone. An answer to a
- * request that is not completely sent is an error of the worker, so that answered batches are never read again.
+ * Invariants: the core, the pushes and the questions are under the lock, connections are the sender's alone: it reads
+ * and writes them without the lock. An answer to a request that is not completely sent is an error of the worker, so
+ * that answered batches are never read again.
  */
 #include "celeborn/push/push_client.h"
 
@@ -38,25 +39,35 @@ struct map_push {
         bool detached;                 /* freed when nothing is in flight */
 };
 
-/* A question to the driver. */
-struct push_revive {
-        struct push_revive *prev, *next;
+/* A question to the driver: REVIVE, or LOCATIONS of a shuffle that tasks have begun to write. */
+struct push_question {
+        struct push_question *prev, *next;
         struct celeborn_question question;
+};
+
+/* A thread that asks the driver one question after the other. */
+struct push_asker {
+        struct push_client *client;
+        LIST(struct push_question) questions; /* the first one is being asked */
+        pthread_cond_t added;
+        pthread_t thread;
+        bool started;
 };
 
 struct push_client {
         struct push_client_options options;
         char *app_id;
         pthread_mutex_t lock;
-        pthread_cond_t changed, asked;
+        pthread_cond_t changed;
         struct push_core *core;
         LIST(struct map_push) pushes;
-        LIST(struct push_revive) revives;
-        int ending;               /* atomic */
-        int wake;                 /* eventfd */
-        char *secret;             /* of the driver's answers; NULL: connections are not authenticated */
-        pthread_mutex_t locating; /* one task asks for locations at a time */
-        pthread_t sender, reviver;
+        struct push_asker reviver, locator; /* a revive does not wait for the slots of another shuffle */
+        int ending;                         /* atomic */
+        int wake;                           /* eventfd */
+        char *secret;                       /* of the driver's answers; NULL: connections are not authenticated */
+        pthread_mutex_t locating;           /* one task asks for locations at a time */
+        pthread_t sender;
+        bool sends; /* the sender has been started */
 
         /* the sender's */
         VEC(struct push_connection) connections; /* by the core's number of the worker */
@@ -124,6 +135,14 @@ static void push_client_wake(struct push_client *c)
 
 /* ------------------------------------------------------------------------------------------------------- the sender */
 
+static void push_asker_add(struct push_asker *asker, struct celeborn_question question)
+{
+        struct push_question *q = new0(struct push_question);
+        q->question = question;
+        list_append(&asker->questions, q);
+        pthread_cond_signal(&asker->added);
+}
+
 /* With the lock. */
 static void push_client_disconnect(struct push_client *c, struct push_connection *at, int cause, const char *why)
 {
@@ -135,9 +154,8 @@ static void push_client_disconnect(struct push_client *c, struct push_connection
 }
 
 /* An answer to a push. With the lock. */
-static int on_answer(void *owner, const struct celeborn_frame *frame, struct fst_error *error)
+static int push_client_handle(struct push_client *c, const struct celeborn_frame *frame, struct fst_error *error)
 {
-        struct push_client *c = owner;
         int worker = c->reading->worker;
         int64_t request;
         if ((frame->type != CELEBORN_RPC_RESPONSE && frame->type != CELEBORN_RPC_FAILURE) ||
@@ -164,6 +182,15 @@ static int on_answer(void *owner, const struct celeborn_frame *frame, struct fst
                 log_warn(LOG, "a worker answered a push with %s", celeborn_status_name(answer.status));
         celeborn_push_answer_deinit(&answer);
         return 0;
+}
+
+static int on_answer(void *owner, const struct celeborn_frame *frame, struct fst_error *error)
+{
+        struct push_client *c = owner;
+        pthread_mutex_lock(&c->lock);
+        int r = push_client_handle(c, frame, error);
+        pthread_mutex_unlock(&c->lock);
+        return r;
 }
 
 /* Returns the connection to a worker, which may be closed. */
@@ -204,22 +231,18 @@ static void push_client_act(struct push_client *c)
                                                CELEBORN_PUSH_TIMEOUT_PRIMARY,
                                                "a push is not answered within spark.celeborn.client.push.timeout");
                         break;
-                case PUSH_REVIVE: {
-                        struct push_revive *revive = new0(struct push_revive);
-                        revive->question = (struct celeborn_question){.kind = CELEBORN_ASK_REVIVE,
-                                                                      .shuffle = action.shuffle,
-                                                                      .revives = action.revives,
-                                                                      .n = action.n};
-                        list_append(&c->revives, revive);
-                        pthread_cond_signal(&c->asked);
+                case PUSH_REVIVE:
+                        push_asker_add(&c->reviver, (struct celeborn_question){.kind = CELEBORN_ASK_REVIVE,
+                                                                               .shuffle = action.shuffle,
+                                                                               .revives = action.revives,
+                                                                               .n = action.n});
                         break;
-                }
                 }
         }
         push_client_settle(c);
 }
 
-/* Reads and writes what is ready. With the lock. */
+/* Reads and writes what is ready. */
 static void push_client_serve(struct push_client *c, const struct pollfd *ready, struct push_connection *at)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -231,11 +254,14 @@ static void push_client_serve(struct push_client *c, const struct pollfd *ready,
                 c->reading = at;
                 r = push_connection_read(at, on_answer, c, &error);
         }
-        if (r)
+        if (r) {
+                pthread_mutex_lock(&c->lock);
                 push_client_disconnect(c, at,
                                        connected ? CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY
                                                  : CELEBORN_PUSH_CREATE_CONNECTION_FAIL_PRIMARY,
                                        error_message(&error));
+                pthread_mutex_unlock(&c->lock);
+        }
         error_deinit(&error);
 }
 
@@ -268,7 +294,6 @@ static void *push_client_run_sender(void *owner)
                 uint64_t count;
                 if (c->polled.data[0].revents && read(c->wake, &count, sizeof(count)) < 0)
                         log_debug(LOG, "reading the wake-up: %s", strerror(errno));
-                pthread_mutex_lock(&c->lock);
                 int64_t now = now_ns();
                 for (size_t i = 1; i < c->polled.len; i++) {
                         struct push_connection *at = &c->connections.data[i - 1];
@@ -276,6 +301,7 @@ static void *push_client_run_sender(void *owner)
                             (push_connection_is_open(at) && !at->connected && at->deadline <= now))
                                 push_client_serve(c, &c->polled.data[i], at);
                 }
+                pthread_mutex_lock(&c->lock);
         }
         for (size_t i = 0; i < c->connections.len; i++) {
                 push_connection_close(&c->connections.data[i]);
@@ -289,36 +315,6 @@ static void *push_client_run_sender(void *owner)
 }
 
 /* ------------------------------------------------------------------------------------------------------- the driver */
-
-static void *push_client_run_reviver(void *owner)
-{
-        struct push_client *c = owner;
-        pthread_mutex_lock(&c->lock);
-        for (;;) {
-                while (!c->revives.first && !__atomic_load_n(&c->ending, __ATOMIC_RELAXED))
-                        pthread_cond_wait(&c->asked, &c->lock);
-                struct push_revive *revive = list_pop(&c->revives);
-                if (!revive)
-                        break;
-                pthread_mutex_unlock(&c->lock);
-                struct fst_error error = FST_ERROR_INIT;
-                struct celeborn_answer answer = {0};
-                int r = c->options.ask(c->options.owner, &revive->question, &c->ending, &answer, &error);
-                pthread_mutex_lock(&c->lock);
-                if (r)
-                        push_core_revive_failed(c->core, revive->question.shuffle, r, error_message(&error));
-                else
-                        push_core_locate(c->core, revive->question.shuffle, &answer);
-                push_client_settle(c);
-                push_client_wake(c);
-                celeborn_answer_deinit(&answer);
-                celeborn_question_deinit(&revive->question);
-                error_deinit(&error);
-                free(revive);
-        }
-        pthread_mutex_unlock(&c->lock);
-        return NULL;
-}
 
 static bool push_client_knows(struct push_client *c, int32_t shuffle)
 {
@@ -354,6 +350,71 @@ static int push_client_locate(struct push_client *c, int32_t shuffle, const int 
         return r;
 }
 
+/* Asks a question that is first of its thread's. Without the lock. */
+static void push_client_ask(struct push_client *c, const struct celeborn_question *question)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct celeborn_answer answer = {0};
+        if (question->kind == CELEBORN_ASK_LOCATIONS) {
+                if (push_client_locate(c, question->shuffle, &c->ending, &error)) /* the tasks will report it */
+                        log_debug(LOG, "%s", error_message(&error));
+        } else {
+                int r = c->options.ask(c->options.owner, question, &c->ending, &answer, &error);
+                pthread_mutex_lock(&c->lock);
+                if (r)
+                        push_core_revive_failed(c->core, question->shuffle, r, error_message(&error));
+                else
+                        push_core_locate(c->core, question->shuffle, &answer);
+                push_client_settle(c);
+                push_client_wake(c);
+                pthread_mutex_unlock(&c->lock);
+        }
+        celeborn_answer_deinit(&answer);
+        error_deinit(&error);
+}
+
+static void *push_asker_run(void *owner)
+{
+        struct push_asker *asker = owner;
+        struct push_client *c = asker->client;
+        pthread_mutex_lock(&c->lock);
+        for (;;) {
+                while (!asker->questions.first && !__atomic_load_n(&c->ending, __ATOMIC_RELAXED))
+                        pthread_cond_wait(&asker->added, &c->lock);
+                struct push_question *q = asker->questions.first;
+                if (!q)
+                        break;
+                pthread_mutex_unlock(&c->lock);
+                push_client_ask(c, &q->question);
+                pthread_mutex_lock(&c->lock);
+                list_remove(&asker->questions, q);
+                celeborn_question_deinit(&q->question);
+                free(q);
+        }
+        pthread_mutex_unlock(&c->lock);
+        return NULL;
+}
+
+static int push_asker_start(struct push_client *c, struct push_asker *asker)
+{
+        asker->client = c;
+        pthread_cond_init(&asker->added, NULL);
+        int r = -pthread_create(&asker->thread, NULL, push_asker_run, asker);
+        asker->started = r == 0;
+        return r;
+}
+
+/* Asks for the locations of a shuffle, in the background and once at a time. With the lock. */
+static void push_client_want_locations(struct push_client *c, int32_t shuffle)
+{
+        const struct push_question *q = c->locator.questions.first;
+        while (q && q->question.shuffle != shuffle)
+                q = q->next;
+        if (!q)
+                push_asker_add(&c->locator,
+                               (struct celeborn_question){.kind = CELEBORN_ASK_LOCATIONS, .shuffle = shuffle});
+}
+
 /* ------------------------------------------------------------------------------------------------------- the client */
 
 int push_client_new(const struct push_client_options *options, struct push_client **client, struct fst_error *error)
@@ -365,38 +426,45 @@ int push_client_new(const struct push_client_options *options, struct push_clien
         pthread_mutex_init(&c->lock, NULL);
         pthread_mutex_init(&c->locating, NULL);
         pthread_cond_init(&c->changed, NULL);
-        pthread_cond_init(&c->asked, NULL);
         c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         int r = c->wake < 0 ? -errno : -pthread_create(&c->sender, NULL, push_client_run_sender, c);
-        bool sends = r == 0;
+        c->sends = r == 0;
         if (r == 0)
-                r = -pthread_create(&c->reviver, NULL, push_client_run_reviver, c);
-        if (r == 0) {
-                *client = c;
-                return 0;
+                r = push_asker_start(c, &c->reviver);
+        if (r == 0)
+                r = push_asker_start(c, &c->locator);
+        if (r) {
+                push_client_free(c);
+                return error_set(error, r, "cannot start a thread that pushes to Celeborn: %s", strerror(-r));
         }
-        __atomic_store_n(&c->ending, 1, __ATOMIC_RELAXED);
-        if (sends) {
-                push_client_wake(c);
-                pthread_join(c->sender, NULL);
-        }
-        c->reviver = 0;
-        c->sender = 0;
-        push_client_free(c);
-        return error_set(error, r, "cannot start a thread that pushes to Celeborn: %s", strerror(-r));
+        *client = c;
+        return 0;
+}
+
+static void push_asker_end(struct push_asker *asker)
+{
+        if (!asker->client)
+                return;
+        if (asker->started)
+                pthread_join(asker->thread, NULL);
+        pthread_cond_destroy(&asker->added);
 }
 
 void push_client_free(struct push_client *c)
 {
         if (!c)
                 return;
-        if (c->sender) {
-                pthread_mutex_lock(&c->lock);
-                __atomic_store_n(&c->ending, 1, __ATOMIC_RELAXED);
-                pthread_cond_signal(&c->asked);
-                pthread_mutex_unlock(&c->lock);
+        pthread_mutex_lock(&c->lock);
+        __atomic_store_n(&c->ending, 1, __ATOMIC_RELAXED);
+        if (c->reviver.client)
+                pthread_cond_signal(&c->reviver.added);
+        if (c->locator.client)
+                pthread_cond_signal(&c->locator.added);
+        pthread_mutex_unlock(&c->lock);
+        push_asker_end(&c->reviver);
+        push_asker_end(&c->locator);
+        if (c->sends) {
                 push_client_wake(c);
-                pthread_join(c->reviver, NULL);
                 pthread_join(c->sender, NULL);
         }
         push_core_free(c->core);
@@ -404,7 +472,6 @@ void push_client_free(struct push_client *c)
         vec_deinit(&c->polled);
         if (c->wake >= 0)
                 close(c->wake);
-        pthread_cond_destroy(&c->asked);
         pthread_cond_destroy(&c->changed);
         pthread_mutex_destroy(&c->locating);
         pthread_mutex_destroy(&c->lock);
@@ -420,48 +487,81 @@ void push_client_forget(struct push_client *c, int32_t shuffle)
         pthread_mutex_unlock(&c->lock);
 }
 
-/* ------------------------------------------------------------------------------------------------------- a map's
- * pushes */
+/* ------------------------------------------------------------------------------------------- the pushes of a map */
+
+/* Begins to push to a shuffle whose locations are known; else returns NULL. */
+static struct map_push *push_client_add(struct push_client *c, int32_t shuffle, int32_t map, int64_t attempt)
+{
+        struct map_push *p = NULL;
+        pthread_mutex_lock(&c->lock);
+        if (push_core_has_shuffle(c->core, shuffle)) {
+                p = new0(struct map_push);
+                p->client = c;
+                p->attempt = push_core_begin(c->core, shuffle, map, (int32_t)attempt);
+                list_append(&c->pushes, p);
+        }
+        pthread_mutex_unlock(&c->lock);
+        return p;
+}
+
+static int push_client_check_attempt(int64_t attempt, struct fst_error *error)
+{
+        return attempt >= 0 && attempt <= INT32_MAX
+                       ? 0
+                       : error_set(error, -EOVERFLOW, "task %lld has no attempt number in Celeborn's 31 bits",
+                                   (long long)attempt);
+}
+
+struct map_push *push_client_try_begin(struct push_client *c, int32_t shuffle, int32_t map, int64_t attempt, bool ask)
+{
+        if (push_client_check_attempt(attempt, NULL))
+                return NULL;
+        struct map_push *p = push_client_add(c, shuffle, map, attempt);
+        pthread_mutex_lock(&c->lock);
+        if (!p && ask)
+                push_client_want_locations(c, shuffle);
+        pthread_mutex_unlock(&c->lock);
+        return p;
+}
 
 int push_client_begin(struct push_client *c, int32_t shuffle, int32_t map, int64_t attempt, const int *stopped,
                       struct map_push **push, struct fst_error *error)
 {
-        if (attempt < 0 || attempt > INT32_MAX)
-                return error_set(error, -EOVERFLOW, "task %lld has no attempt number in Celeborn's 31 bits",
-                                 (long long)attempt);
-        int r = push_client_locate(c, shuffle, stopped, error);
+        int r = push_client_check_attempt(attempt, error);
+        if (r == 0)
+                r = push_client_locate(c, shuffle, stopped, error);
         if (r)
                 return r;
-        pthread_mutex_lock(&c->lock);
-        if (push_core_has_shuffle(c->core, shuffle)) {
-                *push = new0(struct map_push);
-                (*push)->client = c;
-                (*push)->attempt = push_core_begin(c->core, shuffle, map, (int32_t)attempt);
-                list_append(&c->pushes, *push);
-        } else {
-                r = error_set(error, -EIO, "the driver has named no locations of Celeborn's shuffle %d", shuffle);
-        }
-        pthread_mutex_unlock(&c->lock);
-        return r;
+        struct map_push *p = push_client_add(c, shuffle, map, attempt);
+        if (!p)
+                return error_set(error, -EIO, "the driver has named no locations of Celeborn's shuffle %d", shuffle);
+        *push = p;
+        return 0;
 }
 
-static void map_push_item(struct map_push *p, int32_t partition, struct push_item *item)
+/* Returns the status of the attempt. */
+static int map_push_item(struct map_push *p, int32_t partition, struct push_item *item)
 {
         struct push_client *c = p->client;
         item->batch.size = PAGE_BATCH_HEADER - CELEBORN_BATCH_HEADER + item->data_size;
         pthread_mutex_lock(&c->lock);
         p->held += push_item_held(item);
         push_core_add(c->core, p->attempt, partition, &item->batch);
+        const bool collecting = p->attempt->collecting;
+        const int status = p->attempt->status;
         pthread_mutex_unlock(&c->lock);
+        if (collecting)
+                push_client_wake(c);
+        return status;
 }
 
-static void map_push_page(struct map_push *p, int32_t partition, const struct page *page)
+int map_push_page(struct map_push *p, int32_t partition, const struct page *page)
 {
         struct push_item *item = new0(struct push_item);
         page_frame_header(page, item->header + PAGE_BATCH_FRAME);
         item->data = page->data;
         item->data_size = page->used;
-        map_push_item(p, partition, item);
+        return map_push_item(p, partition, item);
 }
 
 /* Pushes the frame of a page, @size bytes that the push frees. */
@@ -481,6 +581,14 @@ static void push_client_await(struct push_client *c)
 {
         struct timespec until = timespec_of_ns(now_ns() + CHECK_NS);
         pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC, &until);
+}
+
+void map_push_collect(struct map_push *p, bool collecting)
+{
+        pthread_mutex_lock(&p->client->lock);
+        push_core_collect(p->client->core, p->attempt, collecting);
+        pthread_mutex_unlock(&p->client->lock);
+        push_client_wake(p->client);
 }
 
 static int map_push_await(struct map_push *p, bool all, size_t held, const int *stopped, struct fst_error *error)
@@ -526,10 +634,15 @@ static int map_push_extents(struct map_push *p, struct shuffle_output *output, i
         return 0;
 }
 
-int map_push_output(struct map_push *p, struct shuffle_output *output, const int *stopped, struct fst_error *error)
+void map_push_keep(struct map_push *p, struct shuffle_output *output)
 {
         p->output = shuffle_output_ref(output);
         shuffle_output_pin(output);
+}
+
+int map_push_output(struct map_push *p, struct shuffle_output *output, const int *stopped, struct fst_error *error)
+{
+        map_push_keep(p, output);
         for (int i = shuffle_output_next(output, 0); i < output->partitions; i = shuffle_output_next(output, i + 1)) {
                 const struct page *last = shuffle_output_at(output, i)->last;
                 int r = map_push_extents(p, output, i, stopped, error);

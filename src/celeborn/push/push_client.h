@@ -1,6 +1,6 @@
 /*
- * Pushes map outputs of this executor to Celeborn's workers: the shell of push_core. Two threads: one waits for the
- * connections to all workers, one asks the driver for other locations.
+ * Pushes map outputs of this executor to Celeborn's workers: the shell of push_core. Three threads: one waits for the
+ * connections to all workers, one asks the driver for other locations, one for those of new shuffles.
  *
  *      push_client_begin(client, shuffle, map, attempt, …, &push)         on a task's thread, like all below
  *      map_push_output(push, output, …)                                    …
@@ -20,6 +20,7 @@ struct celeborn_answer;
 struct celeborn_question;
 struct fst_error;
 struct map_push;
+struct page;
 struct push_client;
 struct shuffle_output;
 
@@ -51,6 +52,25 @@ void push_client_forget(struct push_client *client, int32_t shuffle);
  */
 int push_client_begin(struct push_client *client, int32_t shuffle, int32_t map, int64_t attempt, const int *stopped,
                       struct map_push **push, struct fst_error *error);
+
+/*
+ * Does the same if the locations are known. Else returns NULL and, with @ask, asks for them in the background: call it
+ * again later, or push_client_begin, which reports errors.
+ */
+struct map_push *push_client_try_begin(struct push_client *client, int32_t shuffle, int32_t map, int64_t attempt,
+                                       bool ask);
+
+/*
+ * Pushes a page, which stays until map_push_wait has returned, or, if the push is freed before, as map_push_keep says.
+ * Returns 0, or the negative status of an earlier page: map_push_wait reports it.
+ */
+int map_push_page(struct map_push *push, int32_t partition, const struct page *page);
+
+/* More pages follow soon: each is sent with others when they fill a body. Without, what is there is sent now. */
+void map_push_collect(struct map_push *push, bool collecting);
+
+/* References and pins the output that has the pages until all of them are answered, also beyond map_push_free. Once. */
+void map_push_keep(struct map_push *push, struct shuffle_output *output);
 
 /*
  * Pushes all of a finished output, in the order of its partitions. It stays referenced and pinned until all its pages

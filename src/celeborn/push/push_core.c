@@ -18,7 +18,8 @@ struct push_lane {
         struct push_attempt *attempt;
         int worker, replica;
         push_batch_list batches;
-        bool ready; /* in the list of the worker */
+        size_t bytes; /* of the batches, with their headers */
+        bool ready;   /* in the list of the worker */
 };
 
 struct push_worker {
@@ -160,6 +161,24 @@ static void push_lane_set_ready(struct push_core *c, struct push_lane *lane, boo
         *(lane->ready_next ? &lane->ready_next->ready_prev : &w->last) = lane->ready_prev;
 }
 
+/* Lists a lane at its worker if it has enough to send. */
+static void push_lane_update(struct push_core *c, struct push_lane *lane)
+{
+        const size_t least = lane->attempt->collecting ? c->config.body / 4 : 1;
+        push_lane_set_ready(c, lane, lane->bytes >= least);
+}
+
+static size_t push_batch_bytes(const struct push_batch *b)
+{
+        return CELEBORN_BATCH_HEADER + (size_t)b->size;
+}
+
+static void push_lane_remove(struct push_lane *lane, struct push_batch *b)
+{
+        list_remove(&lane->batches, b);
+        lane->bytes -= push_batch_bytes(b);
+}
+
 static struct push_lane *push_attempt_lane(struct push_attempt *a, int worker, int replica)
 {
         struct push_lane *lane = a->lanes.first;
@@ -184,6 +203,7 @@ static void push_lane_insert(struct push_lane *lane, struct push_batch *b)
                         at = next;
         }
         list_insert_after(&lane->batches, at, b);
+        lane->bytes += push_batch_bytes(b);
 }
 
 /* Queues a batch for the location of its partition. */
@@ -193,7 +213,7 @@ static void push_core_queue(struct push_core *c, struct push_batch *b)
         struct push_lane *lane = push_attempt_lane(b->attempt, p->worker, p->replica);
         b->epoch = p->epoch;
         push_lane_insert(lane, b);
-        push_lane_set_ready(c, lane, true);
+        push_lane_update(c, lane);
 }
 
 /* ------------------------------------------------------------------------------------------------------ attempts */
@@ -243,6 +263,7 @@ static void push_attempt_drop(struct push_core *c, struct push_attempt *a)
 {
         for (struct push_lane *lane = a->lanes.first; lane; lane = lane->next) {
                 push_batches_release(&lane->batches);
+                lane->bytes = 0;
                 push_lane_set_ready(c, lane, false);
         }
         for (int i = 0; i < a->shuffle->n; i++) {
@@ -291,6 +312,15 @@ void push_core_add(struct push_core *c, struct push_attempt *a, int32_t partitio
                 return;
         }
         push_core_queue(c, b);
+}
+
+void push_core_collect(struct push_core *c, struct push_attempt *a, bool collecting)
+{
+        if (a->collecting == collecting)
+                return;
+        a->collecting = collecting;
+        for (struct push_lane *lane = a->lanes.first; lane; lane = lane->next)
+                push_lane_update(c, lane);
 }
 
 /* ------------------------------------------------------------------------------------------------------- revives */
@@ -403,11 +433,11 @@ static void push_attempt_reroute(struct push_core *c, struct push_attempt *a)
                 for (struct push_batch *b = lane->batches.first, *next; b; b = next) {
                         next = b->next;
                         if (a->shuffle->at[b->partition].epoch > b->epoch) {
-                                list_remove(&lane->batches, b);
+                                push_lane_remove(lane, b);
                                 list_append(&stale, b);
                         }
                 }
-                push_lane_set_ready(c, lane, lane->batches.first != NULL);
+                push_lane_update(c, lane);
         }
         for (struct push_batch *b; (b = list_pop(&stale));)
                 push_core_queue(c, b);
@@ -468,14 +498,15 @@ static struct push_body *push_core_fill(struct push_core *c, struct push_lane *l
         body->worker = lane->worker;
         body->deadline = now + c->config.timeout;
         do {
-                struct push_batch *b = list_pop(&lane->batches);
+                struct push_batch *b = lane->batches.first;
+                push_lane_remove(lane, b);
                 list_append(&body->batches, b);
-                body->bytes += CELEBORN_BATCH_HEADER + (size_t)b->size;
+                body->bytes += push_batch_bytes(b);
                 body->n++;
         } while (lane->batches.first && !push_core_is_blocked(c, lane->batches.first) &&
-                 body->bytes + CELEBORN_BATCH_HEADER + lane->batches.first->size <= c->config.body);
+                 body->bytes + push_batch_bytes(lane->batches.first) <= c->config.body);
         push_lane_set_ready(c, lane, false); /* at the end of the list */
-        push_lane_set_ready(c, lane, lane->batches.first != NULL);
+        push_lane_update(c, lane);
         list_append(&w->bodies, body);
         w->in_flight++;
         c->in_flight++;
@@ -664,6 +695,7 @@ void push_core_disconnected(struct push_core *c, int worker, int cause)
                         struct push_lane *lane = w->first;
                         for (struct push_batch *b; (b = list_pop(&lane->batches));)
                                 list_append(&queued, b);
+                        lane->bytes = 0;
                         push_lane_set_ready(c, lane, false);
                 }
         while (w->bodies.first)

@@ -44,7 +44,7 @@ struct push_core_config {
         int per_worker;  /* bodies in flight to one worker: spark.celeborn.client.push.maxReqsInFlight.perWorker */
         int total;       /* to all of them: spark.celeborn.client.push.maxReqsInFlight.total */
         int max_tries;   /* further tries of a batch: spark.celeborn.client.push.revive.maxRetries */
-        size_t body;     /* bytes up to which batches share a body */
+        size_t body;     /* bytes up to which batches share a body; more than one batch header */
         int64_t timeout; /* of a body: spark.celeborn.client.push.timeout */
 };
 
@@ -67,6 +67,7 @@ struct push_attempt {
         struct push_shuffle *shuffle;
         int32_t map, id;
         int32_t next_batch;
+        bool collecting;          /* push_core_collect */
         int pending;              /* batches that are not released */
         push_batch_list released; /* for the shell, which empties it */
         LIST(struct push_lane) lanes;
@@ -133,6 +134,12 @@ struct push_attempt *push_core_begin(struct push_core *core, int32_t shuffle, in
 
 /* Adds a batch for a partition, with the next id. If the attempt has failed, it is released at once. */
 void push_core_add(struct push_core *core, struct push_attempt *attempt, int32_t partition, struct push_batch *batch);
+
+/*
+ * More batches of the attempt follow soon: those for a pair of workers are sent when they fill a quarter of a body.
+ * Without, what is there is sent.
+ */
+void push_core_collect(struct push_core *core, struct push_attempt *attempt, bool collecting);
 
 /* Fails an attempt, for the caller's reason. Batches that are not in flight are released. */
 void push_core_abandon(struct push_core *core, struct push_attempt *attempt, int status, const char *why);

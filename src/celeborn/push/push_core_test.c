@@ -134,6 +134,42 @@ static void batches_share_a_body_up_to_its_size(void **state)
         push_core_free(core);
 }
 
+static void a_collecting_attempt_sends_full_bodies_until_it_ends(void **state)
+{
+        (void)state;
+        struct push_core *core = core_with(4, first, odd);
+        struct push_attempt *a = push_core_begin(core, SHUFFLE, 5, 50);
+        struct push_batch b[5] = {{.size = 100}, {.size = 100}, {.size = 100}, {.size = 100}, {.size = 100}};
+        push_core_collect(core, a, true);
+        push_core_add(core, a, 0, &b[0]);
+        push_core_add(core, a, 1, &b[1]); /* for other workers */
+        expect_nothing(core);
+        push_core_add(core, a, 0, &b[2]);
+        expect_nothing(core);
+        push_core_add(core, a, 0, &b[3]);
+        struct push_body *body = expect_send(core);
+        assert_int_equal(body->n, 3);
+        expect_nothing(core);
+        answer(core, body, CELEBORN_HARD_SPLIT);
+        expect_revive(core, 0, 0, CELEBORN_HARD_SPLIT);
+        locate(core, 0, 1, 3, -1);
+        struct push_body *again = expect_send(core);
+        assert_int_equal(again->n, 3);
+        expect_nothing(core);
+        push_core_collect(core, a, false);
+        struct push_body *rest = expect_send(core);
+        assert_int_equal(rest->n, 1);
+        answer(core, rest, CELEBORN_SUCCESS);
+        answer(core, again, CELEBORN_SUCCESS);
+        push_core_collect(core, a, true);
+        push_core_add(core, a, 1, &b[4]);
+        push_core_abandon(core, a, -ECANCELED, "enough");
+        expect_nothing(core);
+        assert_int_equal(released(a), 5);
+        end(core, a);
+        push_core_free(core);
+}
+
 static void bodies_have_one_attempt_and_one_pair_of_workers(void **state)
 {
         (void)state;
@@ -447,6 +483,7 @@ static void push_world_add(struct push_world *w)
         if (w->added[a] == BATCHES)
                 return;
         struct push_world_batch *x = &w->batches[a][w->added[a]++];
+        push_core_collect(w->core, w->attempts[a], w->added[a] < BATCHES && push_world_random(w, 2));
         x->batch.size = push_world_random(w, 3) ? push_world_random(w, 300) : push_world_random(w, 2000);
         push_core_add(w->core, w->attempts[a], (int32_t)push_world_random(w, PARTITIONS), &x->batch);
 }
@@ -558,6 +595,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(batches_share_a_body_up_to_its_size),
+                cmocka_unit_test(a_collecting_attempt_sends_full_bodies_until_it_ends),
                 cmocka_unit_test(bodies_have_one_attempt_and_one_pair_of_workers),
                 cmocka_unit_test(a_congested_worker_gets_half_the_window),
                 cmocka_unit_test(a_hard_split_sends_the_listed_batches_again_under_their_ids),

@@ -37,6 +37,8 @@ static void ensure_pipeline(struct task_runner *runner, struct stage_context *wo
         task_runner_drop(runner);
         struct op *sink = work->shuffled ? shuffle_writer_new(&runner->run, work->shuffled, runner->env->shuffles)
                                          : work->action->class->sink_new(work->action, &runner->run, runner->env);
+        if (work->shuffled && work->output_place)
+                shuffle_writer_stream_to(sink, runner->env->remote_outputs, work->output_place);
         struct pipeline_env env = {
                 .run = &runner->run,
                 .shuffle = runner->shuffle,
