@@ -46,6 +46,7 @@ static const char *package_of(const char *message)
                 {"libcurl.so", "libcurl4"},
                 {"libsnappy.so", "libsnappy1v5"},
                 {"libsqlite3.so", "libsqlite3-0"},
+                {"liburing.so", "liburing2"},
                 {"libssl.so", "libssl3"},
                 {"libcrypto.so", "libssl3"},
                 {"libkrb5.so", "libkrb5-3"},

@@ -9,6 +9,7 @@
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
 #include "io/fs/file_systems.h"
+#include "io/fs/local_fs.h"
 #include "numa/numa_nodes.h"
 #include "python/worker_pool.h"
 #include "shuffle/shuffle_store.h"
@@ -158,6 +159,8 @@ int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t hea
         file_systems_use(env, &conf->set);
         int r = conf_get_int(conf, "spark.task.cpus", &cpus, error);
         env->task_cpus = (int)cpus;
+        if (r == 0)
+                r = local_fs_read_conf(conf, error);
         if (r == 0)
                 r = exec_env_init_fetch_limits(env, conf, error);
         if (r == 0)

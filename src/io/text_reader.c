@@ -324,6 +324,7 @@ static bool text_reader_next_sample(struct text_reader *r)
         uint64_t at = r->sample_next;
         r->sample_next += r->sample_step;
         text_reader_begin(r, at, at + r->sample_block);
+        r->file.wanted = r->limit;
         return true;
 }
 
@@ -373,5 +374,5 @@ void text_reader_sample(struct text_reader *r, size_t budget)
         uint64_t block = MIN(SAMPLE_BLOCK, budget);
         r->sample_block = MIN(block, r->sample_step);
         r->sample_next = first + r->sample_step;
-        r->limit = first + r->sample_block;
+        r->limit = r->file.wanted = first + r->sample_block;
 }

@@ -52,7 +52,8 @@ struct open_file {
         char *path;                   /* owned by the caller of open or create, which keeps it until close */
         uint64_t size;                /* at the time of opening for reading */
         uint64_t wanted;              /* reading: the reader expects to read up to here. 0: unknown */
-        int fd;                       /* for the local file system */
+        int fd;                       /* for the local file system, as are flags */
+        unsigned flags;
         void *state;                  /* for other file systems */
 };
 #define OPEN_FILE_INIT ((struct open_file){.fd = -1})

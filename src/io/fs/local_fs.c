@@ -4,23 +4,63 @@
  * Like Hadoop's RawLocalFileSystem where users notice: 32 MiB blocks, directories created on create, messages that name
  * "file:/…". Differs from LocalFileSystem, a ChecksumFileSystem: neither writes nor reads .crc files.
  *
- * Reads use pread(2), so one descriptor serves any position. posix_fadvise announces sequential reading.
+ * Reads use pread(2), so one descriptor serves any position. posix_fadvise announces sequential reading. They take what
+ * the page cache has (RWF_NOWAIT). The first read that would wait for the device starts to read ahead
+ * (io/ahead/read_ahead.h) up to what the reader wants, so that a warm page cache costs nothing more.
+ *
+ * With direct reads (local_fs_configure) files are opened with O_DIRECT, and all reads pass through the blocks of a
+ * read_ahead, which have the alignment that O_DIRECT needs.
  */
 #include "io/fs/local_fs.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "conf/conf.h"
+#include "io/ahead/read_ahead.h"
 #include "io/fs/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define LOCAL_BLOCK ((uint64_t)32 << 20)
+#define MIN_AHEAD (2 * (uint64_t)READ_AHEAD_BLOCK) /* with less to read, reading ahead gains nothing */
+
+static atomic_bool ahead_enabled = true, direct_reads;
+static atomic_flag direct_refused = ATOMIC_FLAG_INIT; /* the user knows */
+
+void local_fs_configure(bool ahead, bool direct)
+{
+        atomic_store(&ahead_enabled, ahead);
+        atomic_store(&direct_reads, direct);
+}
+
+int local_fs_read_conf(const struct fst_conf *conf, struct fst_error *error)
+{
+        int64_t ahead = 0;
+        bool direct = false;
+        int r = conf_get_bytes(conf, "spark.firesteel.io.readAhead", &ahead, error);
+        if (r == 0)
+                r = conf_get_bool(conf, "spark.firesteel.io.direct", &direct, error);
+        if (r < 0)
+                return r;
+        if (ahead < 0)
+                return error_set(error, -EINVAL,
+                                 "spark.firesteel.io.readAhead must not be negative, but was %lld: use 0 to read "
+                                 "nothing ahead",
+                                 (long long)ahead);
+        read_ahead_configure((unsigned)MIN((size_t)ahead / READ_AHEAD_BLOCK, (size_t)READ_AHEAD_MAX_BLOCKS),
+                             READ_AHEAD_ANY);
+        local_fs_configure(ahead > 0, direct);
+        return 0;
+}
 
 void file_status_deinit(struct file_status *status)
 {
@@ -123,9 +163,39 @@ static int local_list(const struct file_system *fs, const char *path, struct fil
         return 0;
 }
 
+/* How a file that is open for reading is read: bits of open_file.flags. */
+enum {
+        LOCAL_WAITS = 1,  /* pread: there is nothing to read ahead, or the file system does not know RWF_NOWAIT */
+        LOCAL_DIRECT = 2, /* O_DIRECT: only aligned reads are allowed */
+};
+
+static void local_warn_direct(const char *path, const char *why)
+{
+        if (!atomic_flag_test_and_set(&direct_refused))
+                log_warn(
+                        "LocalFileSystem",
+                        "Reading %s through the page cache, although spark.firesteel.io.direct is true: %s. Other files "
+                        "of such file systems get no further warning.",
+                        path, why);
+}
+
+/* Opens for reading, with O_DIRECT if *@direct, which becomes false if the file system refuses. */
+static int local_open_fd(const char *path, bool *direct)
+{
+        if (*direct) {
+                int fd = open(path_local(path), O_RDONLY | O_CLOEXEC | O_DIRECT);
+                if (fd >= 0 || errno != EINVAL)
+                        return fd;
+                local_warn_direct(path, "the file system refuses O_DIRECT");
+                *direct = false;
+        }
+        return open(path_local(path), O_RDONLY | O_CLOEXEC);
+}
+
 static int local_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
-        int fd = open(path_local(path), O_RDONLY | O_CLOEXEC);
+        bool direct = atomic_load_explicit(&direct_reads, memory_order_relaxed);
+        int fd = local_open_fd(path, &direct);
         if (fd < 0)
                 return error_errno(error, "opening %s", path);
         struct stat st;
@@ -138,20 +208,83 @@ static int local_open(const struct file_system *fs, const char *path, struct ope
                 close(fd);
                 return error_set(error, -EISDIR, "opening %s: it is a directory", path);
         }
-        posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-        *file = (struct open_file){.fs = fs, .path = (char *)path, .size = (uint64_t)st.st_size, .fd = fd};
+        bool ahead = atomic_load_explicit(&ahead_enabled, memory_order_relaxed) && (uint64_t)st.st_size >= MIN_AHEAD;
+        if (!direct)
+                posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        *file = (struct open_file){.fs = fs,
+                                   .path = (char *)path,
+                                   .size = (uint64_t)st.st_size,
+                                   .fd = fd,
+                                   .flags = direct  ? LOCAL_DIRECT
+                                            : ahead ? 0
+                                                    : LOCAL_WAITS};
         return 0;
 }
 
-static ssize_t local_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+static ssize_t local_read_waiting(struct open_file *file, void *data, size_t size, uint64_t offset)
 {
         ssize_t n;
         do
                 n = pread(file->fd, data, size, (off_t)offset);
         while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return error_errno(error, "reading %s at byte %llu", file->path, (unsigned long long)offset);
-        return n;
+        return n < 0 ? -errno : n;
+}
+
+/* Reads without waiting for the device. Returns -EAGAIN if that gives nothing; afterwards the file may be LOCAL_WAITS.
+ */
+static ssize_t local_read_cached(struct open_file *file, void *data, size_t size, uint64_t offset)
+{
+        struct iovec part = {data, size};
+        ssize_t n = preadv2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT);
+        if (n >= 0 || errno == EAGAIN || errno == EINTR)
+                return n < 0 ? -EAGAIN : n;
+        file->flags |= LOCAL_WAITS; /* EOPNOTSUPP, or an error that pread repeats */
+        return -EAGAIN;
+}
+
+/* Reads ahead from now on, if that pays. Returns -EAGAIN if not. */
+static ssize_t local_read_ahead(struct open_file *file, void *data, size_t size, uint64_t offset)
+{
+        struct read_ahead *a = file->state;
+        bool direct = file->flags & LOCAL_DIRECT;
+        if (!direct && (file->wanted < offset || file->wanted - offset < (a ? 1 : MIN_AHEAD)))
+                return -EAGAIN;
+        if (!a)
+                file->state = a = read_ahead_new(file->fd, file->wanted);
+        if (!a && direct)
+                return -ENOMEM;
+        if (!a) {
+                file->flags |= LOCAL_WAITS;
+                return -EAGAIN;
+        }
+        read_ahead_set_end(a, MIN(file->wanted, file->size));
+        ssize_t n = read_ahead_read(a, data, size, offset);
+        if (n != -EINVAL || !direct)
+                return n;
+        local_warn_direct(file->path, "the file system needs another alignment");
+        file->flags = LOCAL_WAITS;
+        return fcntl(file->fd, F_SETFL, 0) < 0 ? -errno : -EAGAIN;
+}
+
+static ssize_t local_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+{
+        ssize_t cached = 0;
+        if (!file->flags && !file->state) {
+                cached = local_read_cached(file, data, size, offset);
+                if (cached == (ssize_t)size || (cached >= 0 && offset + (uint64_t)cached >= file->size))
+                        return cached;
+                cached = MAX(cached, 0);
+                data = (char *)data + cached;
+                size -= (size_t)cached;
+                offset += (uint64_t)cached;
+        }
+        ssize_t n = file->flags & LOCAL_WAITS ? -EAGAIN : local_read_ahead(file, data, size, offset);
+        if (n == -EAGAIN)
+                n = local_read_waiting(file, data, size, offset);
+        if (n >= 0 || cached > 0)
+                return cached + MAX(n, 0);
+        errno = (int)-n;
+        return error_errno(error, "reading %s at byte %llu", file->path, (unsigned long long)offset);
 }
 
 static int local_mkdirs(const struct file_system *fs, const char *path, struct fst_error *error)
@@ -223,6 +356,7 @@ static int local_close(struct open_file *file, struct fst_error *error)
 {
         int fd = file->fd;
         const char *path = file->path;
+        read_ahead_free(file->state);
         *file = OPEN_FILE_INIT;
         /* Linux releases the descriptor even if close returns EINTR. */
         if (fd >= 0 && close(fd) < 0 && errno != EINTR)
