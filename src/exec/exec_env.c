@@ -16,6 +16,7 @@
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
 #include "store/page.h"
+#include "store/range_cache.h"
 
 #include <assert.h>
 
@@ -227,5 +228,6 @@ void exec_env_deinit(struct exec_env *env)
         file_systems_leave(env);
         memory_manager_free(env->off_heap);
         page_pool_trim();
+        range_cache_shed(0);
         explicit_bzero(env->own_io_secret, sizeof(env->own_io_secret));
 }

@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
 #include "store/page_pool.h"
+#include "store/range_cache.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -198,6 +199,7 @@ bool memory_task_evict(struct memory_task *task, size_t size)
 {
         struct memory_manager *m = task->manager;
         bool freed = m->evict && m->evict(m->owner, size) > 0;
+        range_cache_shed(0);
         page_pool_shed(0);
         return freed;
 }
@@ -240,10 +242,12 @@ void memory_consumer_deinit(struct memory_consumer *c)
         c->next = NULL;
 }
 
-/* Makes the page pool return memory beyond reservations and slack. Called without the lock. */
+/* Makes the page pool and the cache of ranges return memory beyond reservations and slack. Called without the lock. */
 static void shed_pool(struct memory_manager *m, size_t reserved)
 {
-        page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
+        const size_t keep = m->pool - MIN(m->pool, reserved) + SLACK(m);
+        range_cache_shed(keep / 2);
+        page_pool_shed(keep - MIN(keep, range_cache_spare()));
 }
 
 /* True if another task runs, so that it may release memory. Lock held. */

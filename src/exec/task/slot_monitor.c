@@ -16,6 +16,7 @@
 #include "store/block_store.h"
 #include "store/memory.h"
 #include "store/page.h"
+#include "store/range_cache.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -85,6 +86,7 @@ static void evict_storage(struct slot_monitor *w, int64_t used, int64_t excess)
         if (freed < (size_t)excess && w->o.env->shuffles)
                 freed += shuffle_store_evict(w->o.env->shuffles, (size_t)excess - freed);
         page_pool_trim();
+        range_cache_shed(0);
         malloc_trim(0);
         log_warn("Executor", "%" PRId64 " MiB of memory are in use, and %s allows %" PRId64 " MiB: freed %zu MiB",
                  used >> 20, memory_limit_origin(w->limit), memory_limit_bytes(w->limit) >> 20, freed >> 20);

@@ -15,9 +15,7 @@
 
 #include "rdd/aggregate/combine_rows.h"
 #include "rdd/aggregate/table_group.h"
-#include "store/huge_pages.h"
-
-#include <sys/mman.h>
+#include "store/range_cache.h"
 
 #define MIN_TABLE ((size_t)1 << 11)
 #define MAX_TABLE ((size_t)1 << 31)
@@ -25,24 +23,6 @@
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
 
 /* ------------------------------------------------------------------------------------------------- memory */
-
-static char *slots_map(size_t size)
-{
-        size_t slack = size >= HUGE_PAGE ? HUGE_PAGE : 0;
-        char *memory = mmap(NULL, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-                return NULL;
-        if (slack) {
-                size_t before = -(uintptr_t)memory & (HUGE_PAGE - 1);
-                if (before)
-                        munmap(memory, before);
-                if (slack - before)
-                        munmap(memory + before + size, slack - before);
-                memory += before;
-                huge_pages_advise_table(memory, size);
-        }
-        return memory;
-}
 
 static void table_set_slots(struct combine_table *t, char *slots, size_t capacity)
 {
@@ -53,8 +33,7 @@ static void table_set_slots(struct combine_table *t, char *slots, size_t capacit
 
 static void table_unmap_slots(struct combine_table *t)
 {
-        if (t->slots)
-                munmap(t->slots, table_bytes(t, t->capacity));
+        range_unmap(t->slots, table_bytes(t, t->capacity));
         table_set_slots(t, NULL, 0);
 }
 
@@ -73,7 +52,7 @@ static int slots_new(struct combine_table *t, size_t capacity, char **slots)
         int r = memory_acquire(t->memory, bytes);
         if (r)
                 return r;
-        *slots = slots_map(bytes);
+        *slots = range_map(bytes);
         if (*slots)
                 return 0;
         memory_release(t->memory, bytes);
@@ -110,7 +89,7 @@ void table_release(struct combine_table *t)
 void table_shrink(struct combine_table *t)
 {
         table_clear(t);
-        char *slots = t->capacity > MIN_TABLE ? slots_map(table_bytes(t, MIN_TABLE)) : NULL;
+        char *slots = t->capacity > MIN_TABLE ? range_map(table_bytes(t, MIN_TABLE)) : NULL;
         if (!slots)
                 return;
         memory_release(t->memory, table_bytes(t, t->capacity - MIN_TABLE));
@@ -190,7 +169,7 @@ static int combine_table_grow(struct combine_table *t)
                 table_copy_numbers(t, (const struct number_slot *)old, old_capacity);
         else
                 table_copy_slots(t, (const struct table_slot *)old, old_capacity);
-        munmap(old, table_bytes(t, old_capacity));
+        range_unmap(old, table_bytes(t, old_capacity));
         memory_release(t->memory, table_bytes(t, old_capacity));
         return 0;
 }
