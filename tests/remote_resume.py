@@ -1,5 +1,5 @@
 """The journal of a driver in a remote file system, for `make check-hdfs` and `make check-s3`: another driver goes on after the
-first was killed, or while it is stuck, and no file of the journal is left."""
+first was killed, or while it is stuck, and no file of the journal is left. So does one whose save has another file system as target."""
 import os
 import pathlib
 import signal
@@ -52,6 +52,39 @@ class Resumes:
                 self.expect("the stuck one ends", f"{status} {app.log(0)}",
                             status == 1 and "Another driver has taken over application" in app.log(0))
                 self.expect("it leaves nothing", self.left(), self.left() == [])
+        finally:
+            app.end()
+
+    def save(self, version, target, files):
+        """The driver dies in the middle of a save to the directory @target, a URI. files() returns what is below it, {path: local path}."""
+        folder = self.folder / f"saving{version}"
+        folder.mkdir()
+        app = self.test.Run(folder, self.application, "local-cluster[2,1,1024]", 6, [
+            *self.settings, f"spark.firesteel.resume.id=saving{version}", f"spark.local.dir={folder}/local",
+            f"spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version={version}"])
+        app.command.append(target)
+        app.left = self.left
+
+        def output(name):
+            found = sorted((path.removeprefix(name + "/"), local) for path, local in files().items() if path.startswith(name + "/"))
+            return {path: pathlib.Path(local).read_text(encoding="utf-8") for path, local in found}
+
+        def committed():
+            assert app.processes[0].poll() is None, app.log(0)
+            place = "plain4/_temporary/0/task_" if version == 1 else "plain4/part-"
+            return sum(path.startswith(place) for path in files()) == self.test.PARTITIONS - 1
+        app.output = output
+        try:
+            old = self.start(app)
+            self.test.wait_until(committed, "the tasks that commit", 120)
+            old.kill()
+            before = app.ran()
+            app.open_gate()
+            status = self.start(app).wait(timeout=120)
+            self.expect(f"a save goes on with version {version} of the committer", app.log(1), status == 0)
+            app.check(1)
+            again = {task for task in app.ran()[len(before):] if task[0] in "12346"}
+            self.expect("… and repeats no task that had committed", again, again <= {"6.3"})
         finally:
             app.end()
 

@@ -170,13 +170,17 @@ class Run:
         assert expected in self.log(number), self.log(number)
         pairs = sorted((len(line) % 5, len(line)) for line in LINES)
         for name in ("out4", "plain4", "out5", "plain5"):
-            parts = sorted(os.listdir(self.folder / name))
-            assert parts == ["_SUCCESS", *[f"part-{i:05}" for i in range(len(parts) - 1)]], parts
-            text = "".join((self.folder / name / part).read_text() for part in parts)
+            files = self.output(name)
+            assert list(files) == ["_SUCCESS", *[f"part-{i:05}" for i in range(len(files) - 1)]], files.keys()
+            text = "".join(files.values())
             found = [tuple(int(x) for x in line.strip("()").split(",")) for line in text.split()]
             assert (sorted(found) if "plain" in name else [key for key, _ in found]) == \
                 (pairs if "plain" in name else [key for key, _ in pairs])
         assert self.left() == []
+
+    def output(self, name):
+        """The files of an output, by name."""
+        return {path.name: path.read_text() for path in sorted((self.folder / name).iterdir())}
 
     def left(self):
         """What is left of journals."""

@@ -10,12 +10,12 @@ TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.
 class Bucket(http.server.ThreadingHTTPServer):
     """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more with the status `refuses` if it is set. Closes
     the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event,
-    and so does storing a key that contains the text of `held`, a pair of text and event. Ignores If-None-Match unless
+    and so does storing a key that contains the text of `held`, a pair of text and event; `waiting` counts these. Ignores If-None-Match unless
     `conditions` is set. `uploads`: ids of incomplete multipart uploads by key."""
 
     def __init__(self):
         self.objects, self.removed, self.slow, self.refuses, self.drops = {}, [], {}, 0, 0
-        self.held, self.conditions, self.uploads = None, True, {}
+        self.held, self.waiting, self.conditions, self.uploads = None, 0, True, {}
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -79,6 +79,7 @@ class Bucket(http.server.ThreadingHTTPServer):
                 if self.headers.get("If-None-Match") == "*" and bucket.conditions and self.key() in bucket.objects:
                     return self.answer(412)
                 if bucket.held and bucket.held[0] in self.key():
+                    bucket.waiting += 1
                     bucket.held[1].wait(60)
                 bucket.objects[self.key()] = data
                 return self.answer(200, "<CopyObjectResult><ETag>x</ETag></CopyObjectResult>".encode() if source else b"")

@@ -110,13 +110,6 @@ static int resume_output_continue(struct resume *r, const struct past_output *pa
                                   uint64_t number, struct output_committer *committer, struct resume_output *output,
                                   struct fst_error *error)
 {
-        struct output_identity identity = output_committer_identity(committer);
-        if (past->state == RESUME_OUTPUT_COMMITTING && strncmp(identity.path, "s3a:", 4) == 0)
-                return error_set(
-                        error, -ESTALE,
-                        "an earlier driver died while it committed %s, where a rename is not atomic: remove the "
-                        "directory and run the application again",
-                        identity.path);
         output->resumed = true;
         output->state = past->state;
         output_committer_set_resumed(committer);
