@@ -83,7 +83,7 @@ def start(tmp_path, application, cluster):
 
 @pytest.mark.parametrize("driver_pod", [None, "saves-1"])
 def test_the_next_driver_goes_on_with_the_pods_of_the_first(start, driver_pod):
-    app = start(3, driver_pod=driver_pod, settings=["spark.authenticate=true"])
+    app = start(3, driver_pod=driver_pod, settings=["spark.authenticate=true", "spark.io.encryption.enabled=true"])
     before, executors = app.kill(3, 2, maps=True)
     earlier = app.labels()
     app.start()

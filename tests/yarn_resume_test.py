@@ -22,11 +22,11 @@ def application(tmp_path_factory):
 class OnYarn(Run):
     """An application in cluster mode. All of its drivers have one log."""
 
-    def __init__(self, submit, application, phase, settings=()):
+    def __init__(self, submit, application, phase, settings=(), cluster=True):
         super().__init__(submit.folder, application, "yarn", phase)
         self.submit = submit
         self.command = submit.command(
-            application, self.folder / "input", self.folder, phase, cluster=True,
+            application, self.folder / "input", self.folder, phase, cluster=cluster,
             conf=["spark.firesteel.resume.enabled=true", f"spark.firesteel.resume.dir=file:{self.journals}", *settings])
 
     def start(self, command=None):
@@ -76,7 +76,7 @@ def start(submit, application):
 # The gated phase, its job, and whether its tasks write map outputs.
 @pytest.mark.parametrize("phase, job, maps", [(2, 1, False), (3, 2, True)])
 def test_a_second_attempt_goes_on_with_the_containers_of_the_first(start, yarn, phase, job, maps):
-    app = start(phase, settings=["spark.authenticate=true"] if maps else [])
+    app = start(phase, settings=["spark.authenticate=true", "spark.io.encryption.enabled=true"] if maps else [])
     process, before, executors = app.kill_master(phase, job, maps)
     assert len(executors) == 2
     wait_until(lambda: app.log().count("of the earlier driver is back") == 2, lambda: f"the executors: {app.log()}")
@@ -112,3 +112,23 @@ def test_executors_that_may_not_wait_end_with_their_driver(start, yarn):
     assert not yarn.last().context.keep_containers_across_attempts
     assert len(app.finish(process)) == 2
     assert not any(os.path.exists(f"/proc/{pid}") for pid in executors.values())
+
+
+def test_a_driver_in_client_mode_goes_on_with_new_containers(start, yarn):
+    """With spark.authenticate and encrypted files, of which the next driver has no key: executors end with their driver."""
+    app = start(3, cluster=False, settings=["spark.authenticate=true", "spark.authenticate.secret=hush-hush-hush-hush",
+                                            "spark.io.encryption.enabled=true", "spark.firesteel.resume.id=app-1"])
+    first = app.start()
+    wait_until(yarn.submitted, "an application")
+    app.wait_at_gate(3, 2, maps=True)
+    executors = [c.process.pid for c in yarn.last().executors()]
+    before = app.ran()
+    assert app.epochs() and b"hush" not in b"".join(app.epochs())
+    first.kill()
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in executors), "the end of the executors")
+    app.open_gate()
+    assert app.start().wait(timeout=120) == 0, app.log()
+    text = (app.folder / "submit.log").read_text()
+    assert "resumed 1" in text and "as its driver number 2" in text, text
+    assert not {task for task in app.ran()[len(before):] if task[0] in "12"}
+    assert app.left() == []
