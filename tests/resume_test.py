@@ -406,6 +406,77 @@ def test_strict_refuses_what_differs(run):
     assert "it cannot be resumed, and spark.firesteel.resume.strict is true: the input files of job 0" in app.log(1)
 
 
+# Two threads run a job each, at the same time. That of the second one waits for the file "go". The first one adds a number to its rows.
+THREADS = r"""
+#include <firesteel/firesteel.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static fst_context *sc;
+static int64_t sums[2], added;
+
+static int add(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, x + *(const int64_t *)fst_captured(task));
+        return 0;
+}
+
+static int wait_for_go(fst_task *task, int64_t x, fst_out *out)
+{
+        if (fst_task_partition(task) == 1)
+                while (access("go", F_OK) != 0 && !fst_task_interrupted(task))
+                        usleep(2000);
+        fst_emit(out, x);
+        return 0;
+}
+
+static void *run(void *arg)
+{
+        fst_rdd *numbers = fst_range_n(sc, 0, 10, 2);
+        numbers = arg ? fst_map(numbers, wait_for_go, FST_I64) : fst_map(numbers, FST_WITH(add, added), FST_I64);
+        fst_reduce(numbers, fst_fn_sum, &sums[arg != NULL]);
+        return NULL;
+}
+
+int main(int argc, char **argv)
+{
+        pthread_t thread;
+        sc = fst_context_new("threads");
+        added = atoi(getenv("ADDED"));
+        pthread_create(&thread, NULL, run, &thread);
+        run(NULL);
+        pthread_join(thread, NULL);
+        printf("sums %ld %ld\n", (long)sums[0], (long)sums[1]);
+        fflush(stdout);
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.mark.parametrize("added, strict", [(0, True), (1, True), (1, False)])
+def test_overlapping_jobs(tmp_path, added, strict):
+    """Strict mode takes them in any order, and fails at the end if one of them was another one."""
+    (tmp_path / "threads.c").write_text(THREADS, encoding="utf-8")
+    app = Run(tmp_path, tmp_path / "threads.c", "local[4]", settings=[f"spark.firesteel.resume.strict={str(strict).lower()}"])
+    app.environment["ADDED"] = "0"
+    first = app.start()
+    try:
+        wait_until(lambda: app.journals.exists() and app.left() and len([job for epoch in app.epochs() for job in results(epoch)]) == 3,
+                   "the results of three tasks", 60)
+        first.kill()
+        first.wait(timeout=30)
+        app.open_gate()
+        app.environment["ADDED"] = str(added)
+        status = app.resume().wait(timeout=60)
+    finally:
+        app.end()
+    assert f"sums {45 + 10 * added} 45\n" in app.log(1), app.log(1)
+    assert (status, "has ended without job" in app.log(1), app.left() == []) == (int(strict and added), bool(added), not (strict and added))
+    assert sum("of 2 results are those of earlier" in line for line in app.log(1).splitlines()) == 2 - added
+
+
 # Its first save is refused. It dies after the second one.
 REFUSED = r"""
 #include <firesteel/firesteel.h>

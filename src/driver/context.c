@@ -698,7 +698,7 @@ FST_API int fst_context_stop(fst_context *sc)
         served_rows_free(sc); /* its threads use the runner */
         context_begin_end(sc);
         live_handle_remove(HANDLE_CONTEXT, sc);
-        int status = sc->first_failure; /* an action that was still running counts too */
+        int status = resume_check_end(sc->resume, sc->first_failure); /* an action that was still running counts too */
         driver_ui_free(sc->ui);
         job_runner_free(sc->runner);
         if (sc->backend)

@@ -405,6 +405,27 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
+int resume_check_end(struct resume *r, int status)
+{
+        if (!r || !r->resumed || status)
+                return status;
+        pthread_mutex_lock(&r->lock);
+        const bool skipped = !history_jobs_taken(&r->history);
+        const uint64_t number = r->history.next_job;
+        _cleanup_free_ char *call_site = skipped ? mem_strdup(r->history.jobs.data[number]->call_site) : NULL;
+        pthread_mutex_unlock(&r->lock);
+        if (skipped && r->strict)
+                log_error(RESUME_LOG,
+                          "The application has ended without job %" PRIu64 " (%s) of an earlier driver, or with another one in its place, "
+                          "and spark.firesteel.resume.strict is true",
+                          number, call_site);
+        else if (skipped)
+                log_warn(RESUME_LOG,
+                         "The application has ended without job %" PRIu64 " (%s) of an earlier driver, or with another one in its place", number,
+                         call_site);
+        return skipped && r->strict ? -ESTALE : status;
+}
+
 void resume_end(struct resume *r, bool succeeded, bool main_goes_on)
 {
         if (!r || !r->place)

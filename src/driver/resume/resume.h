@@ -36,6 +36,12 @@ int resume_open(struct fst_context *sc, struct fst_error *error);
 int resume_start(struct fst_context *sc, struct fst_error *error);
 
 /*
+ * Before the end of an application whose actions have the status @status: warns if main has not come to all jobs of earlier drivers.
+ * Returns -ESTALE then, with a line in the log, if spark.firesteel.resume.strict is set; else @status.
+ */
+int resume_check_end(struct resume *r, int status);
+
+/*
  * The application ends: writes the rest, or removes the journal of an application that has succeeded. A local one stays
  * until the process ends if main may go on (ended_journals.h): the caller then frees @r.
  */
