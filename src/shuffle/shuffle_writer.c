@@ -13,18 +13,26 @@
  * rows bypass it. Values that become accumulators of another type cannot bypass it: they are combined batch by batch in
  * a table that stays small. The table, or a sorter above, may use all memory of the task, so the pages for draining it
  * are reserved in advance.
+ *
+ * If the rows stay in this process, a row that is combined twice costs more than one that is only moved. So rows also
+ * bypass the table if it does not save a third of the first ones. A sample then counts the keys, and combining starts
+ * again when there are two rows of a key. The choice depends on the rows alone: it is the same in each attempt.
  */
 #include "shuffle/shuffle_writer.h"
 
 #include "base/fault_point.h"
 #include "base/mem.h"
 #include "rdd/aggregate/aggregate.h"
+#include "rdd/aggregate/hash.h"
+#include "rdd/aggregate/key_sample.h"
 #include "rdd/aggregate/op_combine.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
 #define LEAST_BLOCK ((size_t)1 << 10)
 #define SET_ASIDE (2 * PAGE_BLOCK)
+#define FIRST_ROWS (1u << 17)            /* before rows may bypass the table for a sample of their keys */
+#define MIN_POOL_TO_BYPASS (256ul << 20) /* bytes: uncombined rows take more memory */
 
 struct shuffle_writer {
         struct op op;
@@ -47,6 +55,10 @@ struct shuffle_writer {
         bool combining;              /* combining has started and pays */
         bool adding;                 /* rows are being combined: the table must not change */
         bool sparse;                 /* few keys repeat, but values must still become accumulators */
+        bool may_bypass;             /* rows may bypass the table for `sample` */
+        bool sampling;               /* they do */
+        uint64_t seen;               /* rows of the task so far, while sampling */
+        struct key_sample *sample;   /* NULL: the rows leave this process, or none are combined */
         uint64_t hashes[FST_BATCH_ROWS];
         uint32_t places[FST_BATCH_ROWS];
 };
@@ -205,6 +217,8 @@ static int shuffle_writer_drain(struct shuffle_writer *w)
         int r;
         while ((r = aggregate_next(w->aggregate, &batch, w->hashes, &error)) == 0 && batch.rows > 0) {
                 partitioner_place_hashes(w->partitioner, w->hashes, batch.rows, w->places);
+                if (w->sampling)
+                        key_sample_add(w->sample, w->hashes, batch.rows);
                 r = shuffle_writer_scatter(w, &batch, 0);
                 if (r)
                         return r;
@@ -222,6 +236,38 @@ static int stop_combining(struct shuffle_writer *w, const fst_batch *batch, uint
                 return r;
         r = row_placer_place(&w->placing, batch, w->places);
         return r ? r : shuffle_writer_scatter(w, batch, first);
+}
+
+/* True if combining saves less than a third of the first rows, and rows may bypass the table for that. */
+static bool shuffle_writer_should_bypass(const struct shuffle_writer *w)
+{
+        if (!w->may_bypass)
+                return false;
+        const struct aggregate_stats stats = aggregate_stats(w->aggregate);
+        return stats.rows_in >= FIRST_ROWS && stats.keys * 3 > stats.rows_in * 2;
+}
+
+static int shuffle_writer_start_bypass(struct shuffle_writer *w, const fst_batch *batch)
+{
+        key_sample_clear(w->sample);
+        w->seen = aggregate_stats(w->aggregate).rows_in;
+        w->sampling = true;
+        w->may_bypass = false;
+        return stop_combining(w, batch, batch->rows);
+}
+
+/* Moves rows to pages past the table, and combines the next ones if keys repeat by now. */
+static int shuffle_writer_bypass(struct shuffle_writer *w, const fst_batch *batch)
+{
+        hash_keys(batch, w->hashes);
+        partitioner_place_hashes(w->partitioner, w->hashes, batch->rows, w->places);
+        key_sample_add(w->sample, w->hashes, batch->rows);
+        int r = shuffle_writer_scatter(w, batch, 0);
+        w->seen += batch->rows;
+        if (r || key_sample_estimate(w->sample) > w->seen / 2)
+                return r;
+        w->sampling = false;
+        return start_combining(w);
 }
 
 static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *batch)
@@ -244,6 +290,8 @@ static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *bat
         }
         if (r)
                 return task_run_fail_with(run, r, &error);
+        if (shuffle_writer_should_bypass(w))
+                return shuffle_writer_start_bypass(w, batch);
         if (aggregate_reduces(w->aggregate) && !w->sparse)
                 return 0;
         if (!values)
@@ -264,7 +312,8 @@ static int writer_begin(struct op *op)
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", shuffle_writer_spill_for_others);
         row_placer_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
-        w->complete = w->sparse = w->combining = w->doomed = false;
+        w->complete = w->sparse = w->combining = w->doomed = w->sampling = false;
+        w->may_bypass = w->sample && memory_manager_pool(op->run->memory_manager) >= MIN_POOL_TO_BYPASS;
         w->aside = 0;
         if (w->remote) {
                 const struct fst_task_info *task = &op->run->task.info;
@@ -287,6 +336,8 @@ static int writer_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         if (w->combining)
                 return shuffle_writer_combine(w, &in->batch);
+        if (w->sampling)
+                return shuffle_writer_bypass(w, &in->batch);
         int r = row_placer_place(&w->placing, &in->batch, w->places);
         return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
 }
@@ -371,6 +422,7 @@ static void shuffle_writer_free(struct op *op)
         writer_abandon(op);
         aggregate_free(w->aggregate);
         op_free(w->emitted);
+        free(w->sample);
         free(w->open);
         op_deinit(op);
         free(w);
@@ -402,6 +454,13 @@ void shuffle_writer_stream_to(struct op *op, struct remote_shuffle *remote, uint
         struct shuffle_writer *w = writer_of(op);
         w->remote = remote && remote->class->stream ? remote : NULL;
         w->place = place;
+}
+
+void shuffle_writer_stay_local(struct op *op)
+{
+        struct shuffle_writer *w = writer_of(op);
+        if (w->aggregate && !w->shuffled->values && !w->sample)
+                w->sample = new0(struct key_sample);
 }
 
 struct shuffle_output *shuffle_writer_take(struct op *op)

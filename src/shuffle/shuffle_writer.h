@@ -23,5 +23,11 @@ struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, str
  */
 void shuffle_writer_stream_to(struct op *writer, struct remote_shuffle *remote, uint32_t place);
 
+/*
+ * Says that only tasks of this process read the outputs: rows whose combining saves little then bypass it. Before the
+ * first partition.
+ */
+void shuffle_writer_stay_local(struct op *writer);
+
 /* Returns the finished output, owned by the caller; NULL if the last partition was abandoned. */
 struct shuffle_output *shuffle_writer_take(struct op *writer);

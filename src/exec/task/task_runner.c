@@ -39,6 +39,8 @@ static void ensure_pipeline(struct task_runner *runner, struct stage_context *wo
                                          : work->action->class->sink_new(work->action, &runner->run, runner->env);
         if (work->shuffled && work->output_place)
                 shuffle_writer_stream_to(sink, runner->env->remote_outputs, work->output_place);
+        else if (work->shuffled && !runner->env->remote)
+                shuffle_writer_stay_local(sink);
         struct pipeline_env env = {
                 .run = &runner->run,
                 .shuffle = runner->shuffle,

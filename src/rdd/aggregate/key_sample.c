@@ -1,0 +1,57 @@
+/* See key_sample.h. No key is taken with more than MAX_ZEROS zero bits but the one whose hash mixes to 1. */
+#include "rdd/aggregate/key_sample.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define MAX_ZEROS 63
+
+/* Equal for equal hashes only, and never 0. Its upper bits choose the sample, the lower ones a slot. */
+static uint64_t sample_mix(uint64_t hash)
+{
+        hash *= 0x9e3779b97f4a7c15u;
+        return hash ? hash : 1;
+}
+
+static bool sample_takes(const struct key_sample *s, uint64_t mixed)
+{
+        return mixed >> 1 >> (63 - s->zeros) == 0;
+}
+
+static void sample_insert(struct key_sample *s, uint64_t mixed)
+{
+        uint32_t slot = (uint32_t)(mixed ^ mixed >> 20) & (KEY_SAMPLE_ROOM - 1);
+        while (s->slots[slot] && s->slots[slot] != mixed)
+                slot = (slot + 1) & (KEY_SAMPLE_ROOM - 1);
+        s->n += !s->slots[slot];
+        s->slots[slot] = mixed;
+}
+
+static __attribute__((noinline)) void sample_halve(struct key_sample *s)
+{
+        uint64_t old[KEY_SAMPLE_ROOM];
+        memcpy(old, s->slots, sizeof(old));
+        memset(s->slots, 0, sizeof(s->slots));
+        s->n = 0;
+        s->zeros++;
+        for (uint32_t i = 0; i < KEY_SAMPLE_ROOM; i++)
+                if (old[i] && sample_takes(s, old[i]))
+                        sample_insert(s, old[i]);
+}
+
+void key_sample_clear(struct key_sample *s)
+{
+        memset(s, 0, sizeof(*s));
+}
+
+void key_sample_add(struct key_sample *s, const uint64_t *hashes, uint32_t n)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                const uint64_t mixed = sample_mix(hashes[i]);
+                if (!sample_takes(s, mixed))
+                        continue;
+                sample_insert(s, mixed);
+                if (s->n > KEY_SAMPLE_ROOM / 2 && s->zeros < MAX_ZEROS)
+                        sample_halve(s);
+        }
+}

@@ -1,0 +1,134 @@
+/* Which rows a map task combines. */
+#include "shuffle/shuffle_writer.h"
+
+#include "base/mem.h"
+#include "rdd/pipeline/task_run.h"
+#include "shuffle/shuffle_store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { PARTITIONS = 3 };
+
+struct writer_case {
+        int64_t rows, keys; /* row i has the key i % keys and the value i */
+        size_t pool;        /* bytes */
+        bool local;
+};
+
+static void writer_feed(struct op *writer, const struct writer_case *c)
+{
+        static int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
+        struct rows rows = {.batch = {.type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values}};
+        for (int64_t i = 0; i < c->rows; i++) {
+                keys[rows.batch.rows] = i % c->keys;
+                values[rows.batch.rows++] = i;
+                if (rows.batch.rows < FST_BATCH_ROWS && i + 1 < c->rows)
+                        continue;
+                assert_int_equal(writer->class->consume(writer, &rows), 0);
+                rows.batch.rows = 0;
+        }
+}
+
+/* Checks that the rows of all partitions have the sums of the input. */
+static void check_output(const struct shuffle_output *output, const struct writer_case *c)
+{
+        int64_t *sums = new_array(int64_t, (size_t)c->keys);
+        struct page_cursor cursor;
+        fst_batch batch;
+        page_cursor_init(&cursor, output->type);
+        for (int p = 0; p < PARTITIONS; p++) {
+                const struct page *last = shuffle_output_at(output, p)->last;
+                for (const struct page *page = last->next;; page = page->next) {
+                        page_cursor_start(&cursor, page);
+                        while (page_cursor_next(&cursor, &batch))
+                                for (uint32_t i = 0; i < batch.rows; i++)
+                                        sums[batch.key.i64[i]] += batch.value.i64[i];
+                        if (page == last)
+                                break;
+                }
+        }
+        page_cursor_deinit(&cursor);
+        for (int64_t key = 0; key < c->keys; key++) {
+                const int64_t times = c->rows / c->keys + (key < c->rows % c->keys);
+                assert_int_equal(sums[key], times * key + c->keys * (times * (times - 1) / 2));
+        }
+        free(sums);
+}
+
+/* Writes the rows of @c and returns the number of rows of the output, twice: a writer serves many tasks. */
+static uint64_t rows_written(struct writer_case c)
+{
+        struct memory_manager *memory = memory_manager_new(c.pool, 0.5);
+        const struct spill_space space = {0};
+        struct shuffle_store *store = shuffle_store_new(&space);
+        struct task_run run;
+        fst_rdd shuffled = {.type = FST_PAIR(I64, I64), .fn = fst_fn_sum};
+        uint64_t written[2];
+        shuffled.shuffle.combine = true;
+        partitioner_init_hash(&shuffled.shuffle.partitioner, PARTITIONS, shuffled.type);
+        task_run_init(&run, memory, &space);
+        struct op *writer = shuffle_writer_new(&run, &shuffled, store);
+        if (c.local)
+                shuffle_writer_stay_local(writer);
+        for (int task = 0; task < 2; task++) {
+                task_run_begin(&run, &(struct fst_task_info){0}, 1);
+                assert_int_equal(writer->class->begin(writer), 0);
+                writer_feed(writer, &c);
+                assert_int_equal(writer->class->end(writer), 0);
+                struct shuffle_output *output = shuffle_writer_take(writer);
+                check_output(output, &c);
+                written[task] = output->rows;
+                shuffle_output_unref(output);
+                task_run_end(&run);
+        }
+        op_free(writer);
+        task_run_deinit(&run);
+        partitioner_deinit(&shuffled.shuffle.partitioner);
+        shuffle_store_free(store);
+        memory_manager_free(memory);
+        assert_int_equal(written[0], written[1]);
+        return written[0];
+}
+
+#define AMPLE ((size_t)1 << 30)
+
+static void moves_local_rows_of_many_keys_uncombined(void **state)
+{
+        assert_int_equal(rows_written((struct writer_case){300000, 250000, AMPLE, true}), 300000);
+}
+
+static void combines_rows_that_leave_the_process(void **state)
+{
+        assert_int_equal(rows_written((struct writer_case){300000, 250000, AMPLE, false}), 250000);
+}
+
+static void combines_if_memory_is_small(void **state)
+{
+        assert_int_equal(rows_written((struct writer_case){300000, 250000, 128 << 20, true}), 250000);
+}
+
+static void combines_few_keys_from_the_first_row(void **state)
+{
+        assert_int_equal(rows_written((struct writer_case){300000, 50000, AMPLE, true}), 50000);
+}
+
+/* From some 400,000 rows on, there are two of each key. */
+static void combines_again_when_keys_repeat(void **state)
+{
+        uint64_t rows = rows_written((struct writer_case){1000000, 200000, AMPLE, true});
+        assert_in_range(rows, 550000, 650000);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(moves_local_rows_of_many_keys_uncombined),
+                cmocka_unit_test(combines_rows_that_leave_the_process),
+                cmocka_unit_test(combines_if_memory_is_small),
+                cmocka_unit_test(combines_few_keys_from_the_first_row),
+                cmocka_unit_test(combines_again_when_keys_repeat),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
