@@ -24,7 +24,6 @@
 #define STOP_TIMEOUT_MS 3000
 #define MASTER_RETRIES 15
 #define AUTH_KEY "spark.celeborn.auth.enabled"
-#define UNKNOWN_NUMBERS 256 /* that an earlier driver may have used without a durable record */
 
 enum celeborn_event_kind {
         CELEBORN_BEGIN,
@@ -602,7 +601,6 @@ static void celeborn_driver_note_earlier(struct celeborn_driver *d, const struct
         for (size_t i = first; i < o->n_earlier; i++) {
                 if (lifecycle_read_shuffle(o->earlier[i], &past))
                         continue;
-                d->next = MAX(d->next, past.number + 1);
                 const enum lifecycle_past_state state = lifecycle_past(d->core, past.number);
                 struct celeborn_try *try = celeborn_driver_try(d, past.shuffle);
                 *try = (struct celeborn_try){.shuffle = state == LIFECYCLE_PAST_GONE ? -1 : past.number,
@@ -615,9 +613,17 @@ static void celeborn_driver_note_earlier(struct celeborn_driver *d, const struct
                 else
                         found++;
         }
-        /* More for each driver: if none of an earlier one's shuffles is known, it began at the same number. */
-        d->next += UNKNOWN_NUMBERS * o->epoch;
         log_info(LOG, "Going on with %d shuffles of %s in Celeborn", found, d->app_id);
+}
+
+/* Journals where the numbers of this driver's shuffles begin. */
+static void celeborn_driver_journal_numbers(const struct celeborn_driver *d, const struct celeborn_driver_options *o)
+{
+        _cleanup_(buf_deinit) struct buf record = BUF_INIT;
+        if (!o->journal)
+                return;
+        lifecycle_record_numbers(&record, d->next);
+        o->journal(o->owner, record.data, record.len, true);
 }
 
 /* Makes the core with what earlier drivers have left, if that can be used, or a new application. @unproven: this driver
@@ -633,7 +639,13 @@ static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celebor
                          "the earlier driver");
                 free(steal(id));
         }
+        const int32_t next = id ? lifecycle_next_number(o->earlier + first, o->n_earlier - first) : 0;
+        if (next < 0) {
+                log_warn(LOG, "Shuffles in Celeborn run again: the numbers for shuffles of %s are used up", id);
+                free(steal(id));
+        }
         int r = id ? 0 : -ENOENT;
+        d->next = id ? next : 0;
         config->journaled = o->journal != NULL;
         if (r == 0) {
                 config->app_id = id;
@@ -644,6 +656,7 @@ static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celebor
                         log_warn(LOG,
                                  "The journal's records of shuffles in Celeborn contradict each other: they run again");
                         lifecycle_free(d->core);
+                        d->next = 0;
                 }
         }
         if (r) {
@@ -656,6 +669,7 @@ static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celebor
         if (r == 0) {
                 lifecycle_restored(d->core, now_ns());
                 celeborn_driver_note_earlier(d, o, first);
+                celeborn_driver_journal_numbers(d, o);
                 return;
         }
         config->app_id = d->app_id;

@@ -5,9 +5,11 @@
 #include "celeborn/lifecycle/lifecycle_internal.h"
 #include "journal/fields.h"
 
-#define MAX_PAST_SHUFFLES (1 << 23) /* their places are below REMOTE_PLACES */
-#define MAX_PAST_COLUMN (1 << 24)   /* maps, partitions */
-#define MAX_PAST_COLUMNS (1 << 26)  /* of all shuffles together: a record of some bytes asks for memory for them */
+#define MAX_PAST_SHUFFLES (1 << 23)                       /* their places are below REMOTE_PLACES */
+#define UNKNOWN_NUMBERS 256                               /* that a driver may have used without a durable record */
+#define LAST_FIRST_NUMBER (MAX_PAST_SHUFFLES - (1 << 20)) /* so many are left for a driver's own shuffles */
+#define MAX_PAST_COLUMN (1 << 24)                         /* maps, partitions */
+#define MAX_PAST_COLUMNS (1 << 26) /* of all shuffles together: a record of some bytes asks for memory for them */
 
 /* ------------------------------------------------------------------------------------------------------- writing */
 
@@ -20,6 +22,12 @@ void lifecycle_record_application(struct buf *out, const char *app_id)
 {
         lifecycle_record_begin(out, LIFECYCLE_RECORD_APPLICATION);
         fields_put_text(out, app_id);
+}
+
+void lifecycle_record_numbers(struct buf *out, int32_t first)
+{
+        lifecycle_record_begin(out, LIFECYCLE_RECORD_NUMBERS);
+        fields_put_number(out, (uint64_t)first);
 }
 
 void lifecycle_record_shuffle(struct buf *out, const struct lifecycle_past_shuffle *shuffle)
@@ -173,6 +181,30 @@ int lifecycle_read_shuffle(fst_bytes record, struct lifecycle_past_shuffle *shuf
         return 0;
 }
 
+static int lifecycle_read_numbers(fst_bytes record, int32_t *first)
+{
+        struct field_reader f = record_fields(record, LIFECYCLE_RECORD_NUMBERS);
+        const int32_t read = (int32_t)fields_take_limited(&f, MAX_PAST_SHUFFLES);
+        if (!fields_are_complete(&f))
+                return -EBADMSG;
+        *first = read;
+        return 0;
+}
+
+int32_t lifecycle_next_number(const fst_bytes *records, size_t n)
+{
+        struct lifecycle_past_shuffle past;
+        int32_t next = 0, first;
+        for (size_t i = 0; i < n; i++) {
+                if (lifecycle_read_shuffle(records[i], &past) == 0)
+                        next = MAX(next, past.number + 1);
+                else if (lifecycle_read_numbers(records[i], &first) == 0)
+                        next = MAX(next, first);
+        }
+        next += UNKNOWN_NUMBERS;
+        return next <= LAST_FIRST_NUMBER ? next : -1;
+}
+
 static int restore_worker(struct lifecycle *l, struct field_reader *f)
 {
         struct lifecycle_worker worker = {.at.host = fields_take_text(f)};
@@ -268,6 +300,7 @@ int lifecycle_restore(struct lifecycle *l, fst_bytes record)
         const int kind = lifecycle_record_kind(record);
         struct field_reader f = record_fields(record, (enum lifecycle_record)kind);
         struct lifecycle_shuffle *s;
+        int32_t first;
         switch (kind) {
         case LIFECYCLE_RECORD_WORKER:
                 return restore_worker(l, &f);
@@ -285,6 +318,8 @@ int lifecycle_restore(struct lifecycle *l, fst_bytes record)
                         return -EBADMSG;
                 lifecycle_forget(s);
                 return 0;
+        case LIFECYCLE_RECORD_NUMBERS:
+                return lifecycle_read_numbers(record, &first);
         default:
                 return -EBADMSG;
         }

@@ -22,6 +22,7 @@ enum lifecycle_record {
         LIFECYCLE_RECORD_COMMITTING,      /* shuffle, then by map: attempt + 1 */
         LIFECYCLE_RECORD_COMMITTED,       /* shuffle, then: partition, epoch, state of the primary and of the replica */
         LIFECYCLE_RECORD_GONE,            /* shuffle: lost or dropped */
+        LIFECYCLE_RECORD_NUMBERS,         /* the first number of a driver's shuffles; durable before it uses one */
 };
 
 /* A Celeborn shuffle, as it is begun. */
@@ -32,11 +33,19 @@ struct lifecycle_past_shuffle {
 };
 
 void lifecycle_record_application(struct buf *out, const char *app_id);
+void lifecycle_record_numbers(struct buf *out, int32_t first);
 void lifecycle_record_shuffle(struct buf *out, const struct lifecycle_past_shuffle *shuffle);
 
 /* Reads the records that its caller wrote. *@app_id: owned. Return -EBADMSG for another record. */
 int lifecycle_read_application(fst_bytes record, char **app_id);
 int lifecycle_read_shuffle(fst_bytes record, struct lifecycle_past_shuffle *shuffle);
+
+/*
+ * The first number for the shuffles of a driver that goes on with these records and those of its core. An earlier
+ * driver may have begun shuffles without a durable record: at most some after the last one that is known, or after its
+ * first number. -1: numbers are used up, so that the application needs another id in Celeborn.
+ */
+int32_t lifecycle_next_number(const fst_bytes *records, size_t n);
 
 /* Returns the kind of a record; 0: it is empty. */
 int lifecycle_record_kind(fst_bytes record);
