@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.abspath(os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build")))
+from folders import BUILD, TOP
+
 LIBRARY = os.path.join(BUILD, "src/libfiresteel.so")
 
 

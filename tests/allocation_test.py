@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from gated_application import BIN, TIMEOUT, Application, kill, sum_of, until
+from folders import BIN
+from gated_application import TIMEOUT, Application, kill, sum_of, until
 
 
 @pytest.fixture

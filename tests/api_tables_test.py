@@ -11,10 +11,9 @@ import threading
 import pytest
 
 from event_log_tables_test import FAILED_LINES, LINES, T0
+from folders import BIN, FIRESTEEL
 from history_server_test import lines, server, wait_for, write
 
-BIN = os.environ["FIRESTEEL_BIN"]
-FIRESTEEL = os.path.join(BIN, "firesteel")
 
 APPLICATION = r"""
 #include <firesteel/firesteel.h>

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
+from folders import BIN
 from sanitizers import SANITIZED
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
 MORE_MEMORY = (1024 if SANITIZED else 64) << 10  # KiB. Sanitizers delay the release of freed memory.
 

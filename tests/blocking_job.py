@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-from standalone_cluster import BIN
+from folders import BIN
 
 
 # hold DIR N: a job of N tasks, each of which writes DIR/PID.PARTITION and waits for DIR/go.

@@ -6,10 +6,8 @@ import subprocess
 
 import pytest
 
+from folders import BUILD, TOP
 from sanitizers import SANITIZED
-
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
 
 
 def run(*command, **options):

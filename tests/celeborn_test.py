@@ -12,7 +12,8 @@ import pytest
 from celeborn.messages import PUSH_DATA, RPC_REQUEST, Fields, bytes_field, frame, number_field, plain_message, read_message, text_of
 from celeborn.server import HARD_SPLIT, MAP_ENDED, SOFT_SPLIT, Celeborn
 from celeborn.storage import batches_of
-from gated_application import BIN, TOP, Application, kill, sum_of, until
+from folders import BIN, TOP
+from gated_application import Application, kill, sum_of, until
 from inherited_environment import inherited_environment
 
 MASTER = "local-cluster[2,1,1024]"

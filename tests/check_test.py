@@ -4,10 +4,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from sanitizers import ASAN
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
 PROGRAM = r"""
 #include <firesteel/firesteel.h>

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+from folders import BIN, TOP
+
 CLUSTER = "local-cluster[2,1,1024]"
 
 APPLICATION = """

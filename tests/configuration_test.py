@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN, TOP
+
 SCRIPT = os.path.join(TOP, "scripts/configuration-page")
 
 # Files of the table, and those that only validate values.

@@ -10,12 +10,11 @@ import uuid
 
 import pytest
 
+from folders import BIN
 from full_number import full_number
 from sanitizers import SANITIZED
 from standalone_cluster import wait_for
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
 MIB = 1 << 20
 

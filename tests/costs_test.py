@@ -4,14 +4,13 @@
 """
 import os
 import subprocess
-import sys
 import tempfile
 
 import pytest
 
-from sanitizers import BIN, SANITIZED
+from folders import BIN, TESTS
+from sanitizers import SANITIZED
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = ("allocations of slots", "locks of slots", "other allocations", "other locks")
 
 # Pages and batches of rows are made and locked; a page holds more than 10,000 of these rows.
@@ -27,10 +26,10 @@ def costs(folder, master, of):
     """The costs of one row or task, by the name of the job: four numbers, in the order of NAMES."""
     library, counts = os.path.join(folder, "count_calls.so"), os.path.join(folder, "counts")
     os.mkdir(counts)
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, f"{HERE}/costs/count_calls.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, f"{TESTS}/costs/count_calls.c", "-ldl"], check=True)
     done = subprocess.run(
         [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=WARN",
-         "--conf", "spark.ui.enabled=false", f"{HERE}/costs/costs.c", of],
+         "--conf", "spark.ui.enabled=false", f"{TESTS}/costs/costs.c", of],
         env=os.environ | {"LD_PRELOAD": library, "COUNTED_CALLS": counts}, capture_output=True, text=True, timeout=120,
         check=False)
     assert done.returncode == 0, done.stderr

@@ -7,8 +7,8 @@ import tarfile
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN
+
 CLUSTER = "local-cluster[2,1,1024]"
 
 APP = r"""

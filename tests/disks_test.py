@@ -5,12 +5,11 @@ import subprocess
 
 import pytest
 
+from folders import BIN, TOP
 from sanitizers import SANITIZED
 from shuffle_service import Service
 from small_disk import mounted
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
 
 APP = r"""

@@ -9,11 +9,10 @@ import tarfile
 import pytest
 
 import dockerfile
+from folders import BIN, TOP
 from sanitizers import SANITIZED
 from unpack import unpack
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 FILES = sorted(name for name in os.listdir(os.path.join(TOP, "docker")) if name.startswith("Dockerfile"))
 TIMEOUT = 300
 

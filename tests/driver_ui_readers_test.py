@@ -9,10 +9,10 @@ import threading
 import time
 import urllib.request
 
+from folders import BIN
 from full_number import full_number
 from sanitizers import SANITIZED
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "bin")
 READERS = full_number(500, 300)
 
 # Runs jobs of many small tasks until its standard input ends. Prints a line after each.

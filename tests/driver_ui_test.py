@@ -11,10 +11,10 @@ import urllib.request
 
 import pytest
 
+from folders import BIN
 from history_server_test import server
 from sanitizers import TSAN
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "bin")
 
 # Runs a job with a failing and a succeeding attempt, then waits for a line, or for a second job to be killed.
 APPLICATION = r"""

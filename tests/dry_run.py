@@ -4,7 +4,7 @@ import os
 import subprocess
 import zipfile
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
+from folders import BIN
 
 
 def environment(folder, **more):

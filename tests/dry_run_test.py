@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from dry_run import BIN, environment, jar, prepare, r_application, refusal, run
+from dry_run import environment, jar, prepare, r_application, refusal, run
+from folders import BIN
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -13,11 +12,10 @@ import urllib.request
 
 import pytest
 
-TESTS = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(TESTS))
-from executor_managers import KubernetesInMemory  # noqa: E402
-from sanitizers import LINK_FLAGS  # noqa: E402
-from standalone_cluster import BIN, Cluster  # noqa: E402
+from executor_managers import KubernetesInMemory
+from folders import BIN, TOP
+from sanitizers import LINK_FLAGS
+from standalone_cluster import Cluster
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -399,7 +397,7 @@ int main(int argc, char **argv)
 def test_a_program_linked_with_the_library(run):
     (run.folder / "own.c").write_text(OWN)
     library = BIN if os.path.exists(os.path.join(BIN, "libfiresteel.so")) else os.path.join(BIN, "..", "build", "src")
-    subprocess.run(["cc", "-I", str(TESTS.parent / "include"), "-o", run.folder / "own", run.folder / "own.c", "-L", library,
+    subprocess.run(["cc", "-I", f"{TOP}/include", "-o", run.folder / "own", run.folder / "own.c", "-L", library,
                     f"-Wl,-rpath,{os.path.abspath(library)}", "-lfiresteel", "-pthread", *LINK_FLAGS], check=True)
     done = subprocess.run([run.folder / "own", f"file:{run.logs}"], env=run.environment, capture_output=True, text=True, timeout=120,
                           check=False)

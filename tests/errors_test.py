@@ -10,10 +10,9 @@ import time
 
 import pytest
 
+from folders import BIN
 from small_disk import mounted
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
 FAULTY = """
 #include <firesteel/firesteel.h>

@@ -4,7 +4,8 @@ import os
 import re
 import subprocess
 
-FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
+from folders import FIRESTEEL
+
 T0 = 1700000000000
 
 

@@ -10,8 +10,7 @@ import zlib
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin"))
+from folders import BIN, TOP
 
 
 @pytest.fixture(scope="module")

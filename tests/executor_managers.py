@@ -19,12 +19,12 @@ import pathlib
 import sys
 
 from conditions import wait_until
+from folders import BIN, TESTS
 from mesos.master import Master
 from pod_api_server import PodApiServer
-from standalone_cluster import BIN, Cluster
+from standalone_cluster import Cluster
 
-TESTS = pathlib.Path(__file__).resolve().parent
-sys.path += [str(TESTS / "cluster" / "kubernetes"), str(TESTS / "yarn")]
+sys.path += [f"{TESTS}/cluster/kubernetes", f"{TESTS}/yarn"]
 from fake_yarn import FakeYarn  # noqa: E402
 from process_kubelet import ProcessKubelet  # noqa: E402
 

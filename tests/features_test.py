@@ -13,8 +13,8 @@ import termios
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN
+
 
 FEATURES = r"""
 #include <firesteel/firesteel.h>

@@ -1,15 +1,13 @@
 """Ports that tests draw for processes (free_ports.py): no two tests that run at the same time get the same one."""
-import os
 import subprocess
 import sys
 
 import free_ports
-
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+from folders import TESTS
 
 DRAW = f"""
 import sys
-sys.path.append({FOLDER!r})
+sys.path.append({TESTS!r})
 import free_ports
 free_ports.PORTS = range(int(sys.argv[1]), int(sys.argv[1]) + 100)
 print(*free_ports.free_ports(10), *free_ports.free_ports(10), flush=True)

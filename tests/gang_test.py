@@ -7,10 +7,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from sanitizers import TSAN
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 BOTH = ["local[2]", "local-cluster[2,1,1024]"]
 
 APPLICATION = r"""

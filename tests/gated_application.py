@@ -8,10 +8,9 @@ import subprocess
 import threading
 import time
 
+from folders import BIN
 from inherited_environment import inherited_environment
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 120)
 
 # It runs commands, one a line. Tasks wait until the gate, a file, exists.

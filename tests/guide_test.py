@@ -11,8 +11,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin"))
+from folders import BIN, TOP
+
 GUIDE = os.path.join(TOP, "docs/guide")
 HEADERS = os.path.join(TOP, "include/firesteel")
 PAGES = sorted(name for name in os.listdir(GUIDE) if name.endswith(".md"))

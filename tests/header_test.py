@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN, TOP
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "build/src")))
 INCLUDE = os.path.join(TOP, "include")
 
 FRAME = """

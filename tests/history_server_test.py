@@ -15,10 +15,10 @@ import urllib.request
 import zipfile
 
 import pytest
+from folders import FIRESTEEL
 from full_number import full_number
 from sanitizers import SANITIZED
 
-FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
 T0 = 1700000000000
 READERS = full_number(150, 80)  # more than the server has threads
 

@@ -8,11 +8,10 @@ import urllib.parse
 
 import pytest
 
+from folders import BIN, TOP
 from local_server import LocalServer, QuietHandler
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = 300
 
 pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library is no part of an image")

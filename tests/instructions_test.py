@@ -1,13 +1,13 @@
 """No workload needs a fifth more instructions than tests/instructions/counts.json says (tests/instructions/count)."""
 import importlib.machinery
 import importlib.util
-import os
 import subprocess
 
 import pytest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-loader = importlib.machinery.SourceFileLoader("count", f"{HERE}/instructions/count")
+from folders import TESTS
+
+loader = importlib.machinery.SourceFileLoader("count", f"{TESTS}/instructions/count")
 count = importlib.util.module_from_spec(importlib.util.spec_from_loader("count", loader))
 loader.exec_module(count)
 

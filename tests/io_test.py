@@ -8,8 +8,8 @@ import zlib
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN
+
 
 FILES = r"""
 #include <firesteel/firesteel.h>

@@ -10,10 +10,9 @@ import uuid
 
 import pytest
 
+from folders import BIN
 from sanitizers import SANITIZED, TSAN
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER, LOCAL = "local-cluster[2,1,1024]", "local[2,4]"
 MASTERS = [CLUSTER, pytest.param(LOCAL, marks=pytest.mark.skipif(TSAN, reason="a driver has threads when it forks task processes"))]
 

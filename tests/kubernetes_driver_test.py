@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+from folders import BIN, TOP
+
 TIMEOUT = 120
 # spark.master is that of the submission, and the other key is the driver's.
 DRIVER = ("--deploy-mode", "client", "--conf", "spark.kubernetes.submitInDriver=true", "--conf",

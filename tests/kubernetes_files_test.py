@@ -5,9 +5,10 @@ import subprocess
 
 import pytest
 
-from dry_run import BIN, CLUSTER, PI, environment, objects, run
-from recording_api_server import RecordingApiServer
+from dry_run import CLUSTER, PI, environment, objects, run
 from fake_registry import Depot, s3_settings
+from folders import BIN
+from recording_api_server import RecordingApiServer
 
 TEMPLATE = b"apiVersion: v1\nkind: Pod\nspec:\n  priorityClassName: high\n  containers:\n  - name: main\n"
 PART = 5 << 20

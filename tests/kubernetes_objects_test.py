@@ -4,8 +4,7 @@ import re
 import subprocess
 
 from dry_run import CLUSTER, PI, objects, refusal, run
-
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from folders import TOP
 
 
 def of_kind(items, kind):

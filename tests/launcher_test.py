@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
+from folders import BIN
+
 
 # Prints its arguments and some variables, then ends as the application would.
 TELL = """#!/bin/sh

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from folders import TOP
 
 
 class Tree:

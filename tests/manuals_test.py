@@ -6,12 +6,11 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin"))
+from folders import BIN, BUILD, FIRESTEEL, TOP
+
 MAN = os.path.join(TOP, "man")
 PAGES = sorted(name for name in os.listdir(MAN) if name.endswith(".1"))
 
-FIRESTEEL = os.path.join(BIN, "firesteel")
 HELP = {  # commands whose options a page has, empty for pages without options
     "docker-image-tool.sh.1": [[os.path.join(TOP, "scripts/docker-image-tool.sh"), "-h"]],
     "firesteel.1": [[FIRESTEEL, "--help"]],
@@ -96,6 +95,5 @@ def test_page_is_good_mdoc(page):
 
 
 def test_pages_are_installed(tmp_path):
-    build = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
-    listed = printed(["meson", "introspect", build, "--installed"])
+    listed = printed(["meson", "introspect", BUILD, "--installed"])
     assert [page for page in PAGES if f"man1/{page}" not in listed] == []

@@ -7,7 +7,8 @@ import subprocess
 import threading
 import zipfile
 
-BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(os.path.dirname(__file__), "..", "build")
+from folders import BUILD
+
 PROGRAM = os.path.join(BUILD, "tests", "resolve_packages")
 
 

@@ -10,9 +10,9 @@ import threading
 import pytest
 
 from conditions import wait_until
+from folders import BIN
 from inherited_environment import inherited_environment
 from mesos.master import Master
-from standalone_cluster import BIN
 
 # Answers each line that it reads with the sum of 0 to 3, which two tasks compute.
 APPLICATION = r"""

@@ -6,7 +6,8 @@ import urllib.error
 import urllib.request
 
 from conditions import wait_until
-from standalone_cluster import BIN, Process
+from folders import BIN
+from standalone_cluster import Process
 
 # Writes its words and variables beside itself, and ends as the file "end" says: a status, or "wait".
 DRIVER = """#!/bin/sh

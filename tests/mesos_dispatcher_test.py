@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from conditions import wait_until
+from folders import BIN, TOP
 from free_ports import free_port
 from mesos.master import Master
 from mesos_dispatcher import Dispatcher, Home
-from standalone_cluster import BIN
 
 
 @pytest.fixture
@@ -137,7 +137,6 @@ def test_wrong_words_are_refused():
 
 
 def test_native_driver_computes_pi(tmp_path, master):
-    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     installation = Home(tmp_path / "installation")
     os.unlink(f"{installation.path}/bin/spark-submit")
     os.rmdir(f"{installation.path}/bin")
@@ -146,7 +145,7 @@ def test_native_driver_computes_pi(tmp_path, master):
         status, answer = d.create(
             ["2"], {"HOME": str(tmp_path)},
             {"spark.app.name": "pi", "spark.cores.max": "1", "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false",
-             "spark.driver.memory": "300m", "spark.executor.memory": "300m"}, f"file://{top}/examples/spark_pi.c", "main")
+             "spark.driver.memory": "300m", "spark.executor.memory": "300m"}, f"file://{TOP}/examples/spark_pi.c", "main")
         assert status == 200, answer
         driver = answer["submissionId"]
         wait_until(lambda: d.state(driver) == "FINISHED", driver)

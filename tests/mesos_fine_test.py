@@ -1,5 +1,4 @@
 """The fine-grained mode of Mesos on a scripted master: each task is a Mesos task, executors come and go with their agents."""
-import os
 import pathlib
 import re
 import signal
@@ -8,11 +7,10 @@ import subprocess
 import pytest
 
 from conditions import wait_until
+from folders import BIN
 from inherited_environment import inherited_environment
 from mesos.master import Master
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or TOP / "bin")
 CONF = ("spark.mesos.coarse=false", "spark.mesos.mesosExecutor.cores=0.5", "spark.driver.host=127.0.0.1", "spark.executor.memory=256m",
         "spark.mesos.executor.memoryOverhead=64", f"spark.mesos.executor.home={pathlib.Path(BIN).parent.parent}")
 

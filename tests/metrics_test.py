@@ -4,8 +4,8 @@ import os
 import re
 import subprocess
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN, TOP
+
 
 APPLICATION = r"""
 #include <firesteel/firesteel.h>

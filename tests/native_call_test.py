@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")))
+from folders import BIN
+
 
 NATIVE = """
 #include <firesteel/firesteel.h>

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from sanitizers import BIN
+from folders import BIN
 
 # Both tasks run at the same time, so each has a slot of its own. A program that the thread of a slot starts may use all
 # cpus again; one that a task process starts serves only that slot.

@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from object_api_server import ObjectApiServer
 from operator_crd_test import differences
 from operator_test import TIMEOUT, Operator, operator, wait_for
 
-BIN = os.environ["FIRESTEEL_BIN"]
 GENUINE_CRDS = os.environ.get("FIRESTEEL_GENUINE_APACHE_CRDS")  # the folder of Apache's definitions
 
 PI = """
@@ -303,7 +303,6 @@ def test_refused_cluster_is_applied_once_the_cause_is_gone(server, tmp_path):
         server.update(CLUSTERS, "jobs", "wrong", lambda item: item["spec"].update(cluster()["spec"]))
         wait_for(lambda: cluster_states(server, "wrong") == ["Submitted", "Failed", "Submitted", "RunningHealthy"],
                  lambda: cluster_states(server, "wrong"))
-
 
 
 def test_definitions_have_the_groups_names():

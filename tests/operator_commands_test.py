@@ -11,10 +11,8 @@ import urllib.request
 
 import pytest
 
+from folders import FIRESTEEL, TOP
 from object_api_server import ObjectApiServer
-
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel")
 
 
 def operator(*words, env=None, text=None):

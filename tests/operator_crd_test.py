@@ -10,7 +10,8 @@ import subprocess
 
 import pytest
 
-BIN = os.environ["FIRESTEEL_BIN"]
+from folders import BIN
+
 GENUINE = os.environ.get("FIRESTEEL_GENUINE_CRDS")
 
 

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-BIN = os.environ["FIRESTEEL_BIN"]
+from folders import BIN
+
 
 APPLICATION = """
 apiVersion: sparkoperator.k8s.io/v1beta2

@@ -12,10 +12,9 @@ import urllib.request
 
 import pytest
 
+from folders import FIRESTEEL
 from object_api_server import ObjectApiServer
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel")
 TIMEOUT = 120
 LABEL = "sparkoperator.k8s.io/scheduled-app-name"
 

@@ -13,10 +13,9 @@ import threading
 import pytest
 
 from conditions import wait_until
+from folders import FIRESTEEL
 from object_api_server import ObjectApiServer
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel")
 HOST = "spark-operator-webhook-svc.ops.svc"
 CONFIGURATION = {"metadata": {"name": "spark-operator-webhook"}, "webhooks": [
     {"name": "apps", "clientConfig": {"service": {}}}, {"name": "schedules", "clientConfig": {"service": {}}}]}

@@ -11,9 +11,8 @@ import threading
 import pytest
 
 from conditions import wait_until
+from folders import BIN
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
 ANSWER_SECONDS = 120
 
 CLASSES = """org.apache.spark.SparkConf org.apache.spark.api.java.JavaSparkContext java.lang.System
@@ -84,7 +83,7 @@ class Gateway:
         self.errors = open(place / "errors", "wb")
         names = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         self.process = subprocess.Popen(
-            [f"{BUILD}/spark-submit", "--conf", "spark.ui.enabled=false", "--conf", "spark.master=local[2]",
+            [f"{BIN}/spark-submit", "--conf", "spark.ui.enabled=false", "--conf", "spark.master=local[2]",
              "--conf", "spark.app.name=misuse", "--conf", "spark.python.authenticate.socketTimeout=1s",
              "pyspark-shell"], stdin=subprocess.PIPE, stdout=self.errors, stderr=self.errors, cwd=place,
             env=names | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(info), "TMPDIR": str(place)})

@@ -10,12 +10,11 @@ import zipfile
 
 import pytest
 
+from folders import BIN
 import profile_program
 from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack
 from standalone_cluster import Cluster
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
 
 pytestmark = pytest.mark.skipif(not PYSPARK, reason=MISSING)
 
@@ -43,7 +42,7 @@ def environment(tmp_path_factory):
     """A Spark home with our programs alone, and no java in PATH."""
     home = tmp_path_factory.mktemp("home")
     (home / "bin").mkdir()
-    (home / "bin" / "spark-submit").symlink_to(f"{BUILD}/spark-submit")
+    (home / "bin" / "spark-submit").symlink_to(f"{BIN}/spark-submit")
     names = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "JAVA_"))}
     return names | {"SPARK_HOME": str(home), "PATH": "/usr/bin:/bin"}
 

@@ -13,11 +13,10 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
 import environments  # noqa: E402
 
-from conditions import wait_until
+from conditions import wait_until  # noqa: E402
+from folders import BIN, BUILD  # noqa: E402
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
-FOUND = environments.find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build"))
+FOUND = environments.find(BUILD)
 PYTHON = FOUND[0] if FOUND else None
 
 pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
@@ -29,7 +28,7 @@ def environment(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     (home / "bin").mkdir()
     for name in ("spark-submit", "pyspark"):
-        (home / "bin" / name).symlink_to(f"{BUILD}/{name}")
+        (home / "bin" / name).symlink_to(f"{BIN}/{name}")
     names = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "JAVA_"))}
     return names | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": PYTHON, "PATH": "/usr/bin:/bin"}
 
@@ -184,7 +183,7 @@ def test_signal_to_the_shell_reaches_its_interpreter(tmp_path):
     program = tmp_path / "interpreter"
     program.write_text("#!/bin/sh\ntrap 'echo ended; exit 9' TERM\necho started\nfor i in $(seq 600); do sleep 0.1; done\n")
     program.chmod(0o755)
-    with subprocess.Popen([f"{BUILD}/pyspark"], env=dict(os.environ, PYSPARK_DRIVER_PYTHON=str(program)), stdout=subprocess.PIPE,
+    with subprocess.Popen([f"{BIN}/pyspark"], env=dict(os.environ, PYSPARK_DRIVER_PYTHON=str(program)), stdout=subprocess.PIPE,
                           text=True) as shell:
         assert shell.stdout.readline() == "started\n"
         shell.terminate()

@@ -8,8 +8,9 @@ import tarfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
 from environments import MISSING, find  # noqa: E402,F401
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PYTHON = (find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")) or ("python3",))[0]
+from folders import BUILD  # noqa: E402
+
+PYTHON = (find(BUILD) or ("python3",))[0]
 FOUND = subprocess.run([PYTHON, "-c", "import os, sys\nfrom importlib.util import find_spec\nprint('python%d.%d' % sys.version_info[:2],"
                         " os.path.realpath(sys.executable), *(os.path.dirname(find_spec(m).submodule_search_locations[0])"
                         " for m in ('pyspark', 'py4j')), sep='\\n')"],

@@ -11,10 +11,10 @@ import environments  # noqa: E402
 import programs  # noqa: E402
 
 from conditions import wait_until  # noqa: E402
+from folders import BUILD  # noqa: E402
 from free_ports import free_port  # noqa: E402
 from full_number import full_number  # noqa: E402
 
-BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(programs.TOP, "build")
 # One program for each part of the interface: a context takes 0.3 s of CPU time, most of it in Python.
 LOCAL = ("rdd/take", "rdd/zip", "rdd/cartesian", "rdd/local_iterator", "rdd/call_sites", "pairs/join", "data/types_rows",
          "shared/accumulator_once", "shared/broadcast_life", "storage/persist_once", "storage/checkpoint_files",

@@ -14,10 +14,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pyt
 import environments  # noqa: E402
 
 from control_groups_test import group  # noqa: E402, F401 (a fixture)
+from folders import BUILD, TOP  # noqa: E402
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")
-FOUND = environments.find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build"))
+FOUND = environments.find(BUILD)
 PYTHON = FOUND[0] if FOUND else None
 
 pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-BIN = os.environ["FIRESTEEL_BIN"]
+from folders import BIN
+
 SOURCE = """
 #include <firesteel/firesteel.h>
 int main(void)

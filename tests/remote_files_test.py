@@ -11,9 +11,8 @@ import threading
 
 import pytest
 
+from folders import BIN
 from sanitizers import SANITIZED
-
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
 
 def environment(folder, **more):

@@ -8,12 +8,11 @@ import subprocess
 
 import pytest
 
+from folders import BIN
+from free_ports import free_port
+from rest_server import RestServer, http, message, wait_for
 from sanitizers import SANITIZED
 
-from rest_server import RestServer, http, message, wait_for
-from free_ports import free_port
-
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 INFO = "RestSubmissionClient: "
 RUNNING = "Running Spark using the REST application submission protocol.\n"
 

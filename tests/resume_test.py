@@ -7,10 +7,9 @@ import pytest
 
 from conditions import wait_until
 from driver_journal import FIRST_LINE, map_outputs, results
+from folders import BIN
 from inherited_environment import inherited_environment
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 
 # Counts, sums by key, and saves four times. Each task writes its phase and partition to DIR/runs, once a row. A task of phase GATE_PHASE and
 # partition 3 waits until DIR/go exists. The saves go to DIR, or to the fourth argument.

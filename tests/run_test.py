@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+from folders import TESTS
+
 CASES = """
 import pytest
 
@@ -22,7 +24,7 @@ def test_needs_a_right():
 
 
 def load_run():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
+    path = os.path.join(TESTS, "run")
     loader = importlib.machinery.SourceFileLoader("tests_run", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tests_run", loader))
     write_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True

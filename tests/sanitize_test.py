@@ -5,10 +5,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from sanitizers import ASAN, SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
 ASAN_SETTINGS = ("detect_leaks=0:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"
                  "handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1")

@@ -1,7 +1,7 @@
 """Detects sanitizers in the tested build, because they change memory use."""
 import os
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
+from folders import BIN
 
 
 def found(symbol):

@@ -10,11 +10,10 @@ import urllib.request
 
 import pytest
 
+from folders import BIN, BUILD, TOP
 from free_ports import free_port
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 TIMEOUT = 120
@@ -133,10 +132,9 @@ def test_the_history_server_comes_and_goes(home, tmp_path):
 @pytest.fixture
 def installed(tmp_path):
     """An installation by `meson install`, moved to another prefix."""
-    build = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
     if SANITIZED:
         pytest.skip("what is linked to a sanitizer is not installed")
-    subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True,
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet"], check=True,
                    env=dict(os.environ, DESTDIR=str(tmp_path / "stage")))
     header, = (tmp_path / "stage").rglob("include/firesteel/firesteel.h")
     shutil.move(header.parents[2], tmp_path / "firesteel")

@@ -4,8 +4,9 @@ import re
 import signal
 import subprocess
 
+from folders import BIN
 from free_ports import free_port
-from gated_application import BIN, TIMEOUT, until
+from gated_application import TIMEOUT, until
 
 
 class Service:

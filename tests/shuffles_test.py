@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from shuffle_service import Service
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
 
 APP = r"""

@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
 APPLICATION = r"""
 #include <firesteel/firesteel.h>

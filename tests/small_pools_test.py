@@ -4,11 +4,10 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from full_number import full_number
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
 APP = r"""
 #include <firesteel/firesteel.h>

@@ -5,10 +5,9 @@ import subprocess
 
 import pytest
 
+from folders import FIRESTEEL
 from object_api_server import ObjectApiServer
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRESTEEL = os.path.realpath(os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel"))
 LABEL = "sparkoperator.k8s.io/"
 
 
@@ -23,7 +22,7 @@ def spark_home(tmp_path):
     """A folder with nothing but bin/spark-submit: no jars, and no Java in PATH."""
     home = tmp_path / "spark"
     (home / "bin").mkdir(parents=True)
-    (home / "bin" / "spark-submit").symlink_to(FIRESTEEL)
+    (home / "bin" / "spark-submit").symlink_to(os.path.realpath(FIRESTEEL))
     return home
 
 

@@ -10,12 +10,13 @@ import threading
 
 import pytest
 
+from folders import TOP
 from sparkr_peer import Failed, Object, Session, number
 from sparkr_test import OwnSession, place  # noqa: F401
 
 CALLS = int(os.environ.get("FIRESTEEL_MISUSE_CALLS", "1500"))
 THREADS = 4
-ROOM = pathlib.Path(__file__).resolve().parent.parent / "src" / "sparkr"
+ROOM = pathlib.Path(TOP) / "src" / "sparkr"
 
 # Members that end the context, or that wait for R by design.
 LEFT_OUT = {"stop", "getResult"}

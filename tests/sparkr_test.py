@@ -14,10 +14,10 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "r"))
 import r_programs  # noqa: E402
-from conditions import wait_until
-from sparkr_peer import Failed, Object, Session, connect, number
+from conditions import wait_until  # noqa: E402
+from folders import BIN  # noqa: E402
+from sparkr_peer import Failed, Object, Session, connect, number  # noqa: E402
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sparkr_peer.py")
 PAIRWISE = "org.apache.spark.api.r.PairwiseRRDD"
 STRINGS = "org.apache.spark.api.r.StringRRDD"

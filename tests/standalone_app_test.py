@@ -11,11 +11,10 @@ import urllib.request
 import pytest
 
 from blocking_job import finish, hold, pids, running
+from folders import BIN, TOP
 from free_ports import free_port
 from slow_relay import SlowRelay
-from standalone_cluster import BIN, wait_for
-
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from standalone_cluster import wait_for
 
 
 def test_an_application_hears_why_no_executor_can_be_had(cluster, blocking_job):

@@ -5,10 +5,9 @@ import signal
 import subprocess
 import time
 
+from folders import BIN
 from inherited_environment import inherited_environment
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = 120
 
 

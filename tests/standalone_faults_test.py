@@ -6,7 +6,8 @@ import subprocess
 import sys
 import tempfile
 
-from standalone_cluster import BIN, TOP, wait_for
+from folders import BIN, TOP
+from standalone_cluster import wait_for
 
 RUN = [sys.executable, os.path.join(TOP, "tests/faults/run_standalone")]
 

@@ -4,9 +4,8 @@ import subprocess
 
 import pytest
 
-from standalone_cluster import BIN
+from folders import BIN, TOP
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PI = os.path.join(TOP, "examples", "spark_pi.c")
 
 

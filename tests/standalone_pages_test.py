@@ -1,15 +1,12 @@
 """Pages of a real master and worker: behind the master's proxy, with permissions, and their contents."""
 import http.client
-import os
 import re
 import subprocess
 import urllib.parse
 
 from blocking_job import finish, hold, running
+from folders import FIRESTEEL
 from standalone_cluster import TIMEOUT, wait_for
-
-
-FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
 
 
 def ask(port, path, user=None, body=None, **headers):

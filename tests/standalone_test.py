@@ -10,10 +10,9 @@ import urllib.request
 
 import pytest
 
+from folders import BIN
 from sanitizers import SANITIZED
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = 120
 
 

@@ -6,9 +6,10 @@ import subprocess
 import pytest
 
 from blocking_job import hold
-from standalone_cluster import TIMEOUT, TOP
+from folders import BUILD, TOP
+from standalone_cluster import TIMEOUT
 
-PEER = os.path.join(os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build")), "tests", "wire_peer")
+PEER = os.path.join(BUILD, "tests", "wire_peer")
 OURS = (1, 0)  # STANDALONE_MAJOR, STANDALONE_MINOR
 REFUSED = (r"is scripted 9 with version {} of the cluster's messages, .* is firesteel \S+ with version 1\.0: they may be one "
            r"minor version apart, upgrade the older one")

@@ -9,9 +9,10 @@ import subprocess
 
 import pytest
 
+from folders import BIN
 from free_ports import free_port
 from sanitizers import SANITIZED
-from standalone_cluster import BIN, parent as parent_of, wait_for
+from standalone_cluster import parent as parent_of, wait_for
 
 # hold DIR N: a job of N tasks. Each writes DIR/PID and waits for DIR/go.   print N: a task that prints N lines.
 # fail DIR: the first time with status 3, then 0.   wait: forever.   resources: prints the task's resources.

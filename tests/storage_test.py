@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+from folders import BIN
+
 CLUSTER = "local-cluster[2,1,1024]"
 THREE = "local-cluster[3,1,1024]"
 

@@ -10,16 +10,13 @@ import threading
 import pytest
 
 from dry_run import r_application
-
-from sanitizers import SANITIZED
-
+from folders import BIN, TESTS, TOP
 from free_ports import free_port
-
+from sanitizers import SANITIZED
 from standalone_master import Master
+from submitter import TIMEOUT_MS, Submitter
 
-from submitter import BIN, HERE, TIMEOUT_MS, Submitter
-
-LAUNCHED = os.path.join(HERE, "spark", "launched.c")
+LAUNCHED = os.path.join(TESTS, "spark", "launched.c")
 EALREADY, EINVAL, ESRCH, ENOTCONN, ENOTSUP, ENOENT = 114, 22, 3, 107, 95, 2
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
@@ -465,7 +462,7 @@ def test_a_stranger_at_the_launcher_s_port(submitter, tmp_path):
 def test_the_example(submitter, master):
     """examples/submitting.c, which spark-submit can run as well: it has a main."""
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--conf", "spark.log.level=OFF",
-                           os.path.join(HERE, "..", "examples", "submitting.c"), "5", "--master", master.url,
+                           os.path.join(TOP, "examples", "submitting.c"), "5", "--master", master.url,
                            "--deploy-mode", "cluster", "--class", "Main",
                            "--conf", "spark.master.rest.enabled=true", "--conf",
                            "spark.firesteel.submit.reportInterval=20ms", "http://127.0.0.1/app.jar", "work"],

@@ -15,7 +15,8 @@ import threading
 
 import pytest
 
-from dry_run import BIN, environment, jar, prepare, refusal, run
+from dry_run import environment, jar, prepare, refusal, run
+from folders import BIN
 
 JAVA = ["--class", "org.SomeClass", "thejar.jar"]
 YARN = {"HADOOP_CONF_DIR": "/nonexistent"}

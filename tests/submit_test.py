@@ -14,8 +14,8 @@ import urllib.parse
 import pytest
 
 from dry_run import r_application
+from folders import BIN
 
-BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
 ECHO = """
 #include <firesteel/firesteel.h>

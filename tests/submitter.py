@@ -4,8 +4,8 @@ import os
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(HERE, "..", "build", "src"))
+from folders import BIN
+
 TIMEOUT_MS = 120000
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)

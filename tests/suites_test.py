@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from folders import TOP
+
 NAMED = re.compile(r"`([a-z0-9_/]+(?:\.py)?) ([a-z0-9_]+)`")
 
 

@@ -11,7 +11,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 import fake_yarn_web  # noqa: E402
 import history_server_test  # noqa: E402
 from fake_node import wait_until  # noqa: E402
-from standalone_cluster import BIN  # noqa: E402
+from folders import BIN  # noqa: E402
 from yarn_submit import PI, cache, submit, yarn  # noqa: E402,F401
 
 

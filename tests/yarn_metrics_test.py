@@ -8,6 +8,7 @@ import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_node import wait_until  # noqa: E402
+from folders import TOP  # noqa: E402
 from metrics_test import documented_metrics  # noqa: E402
 from yarn_submit import UNMANAGED, cache, submit, yarn  # noqa: E402,F401
 
@@ -45,7 +46,7 @@ def test_the_application_master_reports_its_containers(submit, yarn, mode, tmp_p
 
 
 def test_a_namespace_replaces_the_application_s_id(submit, yarn, tmp_path):
-    done = submit.run(os.path.join(os.path.dirname(__file__), "..", "examples", "spark_pi.c"), "2", conf=[
+    done = submit.run(os.path.join(TOP, "examples", "spark_pi.c"), "2", conf=[
         UNMANAGED, "spark.yarn.metrics.namespace=orders", f"{SINK}.class=org.apache.spark.metrics.sink.CsvSink",
         f"{SINK}.directory={tmp_path}"])
     assert done.returncode == 0, done.stderr
@@ -53,6 +54,6 @@ def test_a_namespace_replaces_the_application_s_id(submit, yarn, tmp_path):
 
 
 def test_an_invalid_sink_ends_the_application(submit, yarn):
-    done = submit.run(os.path.join(os.path.dirname(__file__), "..", "examples", "spark_pi.c"), "2",
+    done = submit.run(os.path.join(TOP, "examples", "spark_pi.c"), "2",
                       conf=[UNMANAGED, f"{SINK}.class=org.example.NoSink"])
     assert done.returncode == 1 and "org.example.NoSink" in done.stderr, done.stderr

@@ -13,7 +13,7 @@ import pytest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_node import wait_until  # noqa: E402
 from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING  # noqa: E402
-from standalone_cluster import BIN  # noqa: E402
+from folders import BIN  # noqa: E402
 from free_ports import free_port  # noqa: E402
 from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: E402,F401
 

@@ -28,7 +28,8 @@ import harness
 from harness import Violation
 
 sys.path.insert(0, os.path.dirname(harness.HERE))
-from standalone_cluster import BIN, Cluster, parent  # noqa: E402  (in the parent directory)
+from folders import BIN  # noqa: E402
+from standalone_cluster import Cluster, parent  # noqa: E402  (in the parent directory)
 
 MASTERS = ("127.0.0.1", "127.0.0.4")
 WORKERS = 3

@@ -10,7 +10,7 @@ import pytest
 from fake_node import wait_until
 from fake_yarn import FakeYarn
 from gated_application import Application
-from standalone_cluster import BIN
+from folders import BIN
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PI = str(TESTS.parent / "examples" / "spark_pi.c")
