@@ -89,7 +89,7 @@ check-python: build ## run some 100 programs with pyspark 3.5, 4.0 and 4.3 from 
 
 check-r: build ## run some 50 programs with SparkR (FIRESTEEL_SPARKR_LIB), without Java, and compare their output with genuine Spark's; misuse the backend
 	@tests/r/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
-	@FIRESTEEL_MISUSE_CALLS=10000 FIRESTEEL_BIN=$(BUILD)/src python3 -m pytest -q tests/sparkr_misuse_test.py
+	@FIRESTEEL_MISUSE_CALLS=10000 FIRESTEEL_BIN=$(BUILD)/src python3 -m pytest -q tests/r/sparkr_misuse_test.py
 
 check-kubernetes: build ## submit to a real Kubernetes, compare the objects with genuine Spark's, run pods on a real node, measure; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
@@ -107,7 +107,7 @@ check-kubernetes: build ## submit to a real Kubernetes, compare the objects with
 
 check-yarn: build ## run applications on genuine YARN: restarts, lost nodes, protection, fail-over; needs Java 17
 	@ninja -C $(BUILD) tests/resolve_packages tests/rm_calls tests/unmanaged_am
-	@FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/yarn/python_driver_test.py
+	@FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/yarn/python_driver_checks.py
 	@tests/yarn/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-yarn-kerberos: build ## the same with Kerberos, tickets, delegation tokens and a real KDC; needs Java 17, krb5-kdc, krb5-admin-server and krb5-user
@@ -149,7 +149,7 @@ check-long: build ## run the tests that make check shortens in full: 20,000 rand
 	@FIRESTEEL_FULL_NUMBER=1 $(BUILD)/src/sched_simulator && FIRESTEEL_FULL_NUMBER=1 $(BUILD)/src/unit_tests driver_resume_fold
 	@$(BUILD)/tests/lineage/lineages 1..10000 & $(BUILD)/tests/lineage/lineages 10001..20000 && wait $$!
 	@FIRESTEEL_FULL_NUMBER=1 FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src python3 -m pytest -q -p no:cacheprovider \
-		tests/control_groups_test.py tests/small_pools_test.py tests/history_server_test.py tests/driver_ui_readers_test.py tests/python_programs_test.py tests/python_resume_test.py
+		tests/jobs/control_groups_test.py tests/jobs/small_pools_test.py tests/monitoring/history_server_test.py tests/monitoring/driver_ui_readers_test.py tests/python/python_programs_test.py tests/resume/python_resume_test.py
 
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments; some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run

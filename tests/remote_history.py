@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import urllib.error
 
-os.environ.setdefault("FIRESTEEL_BIN", "")  # history_server_test reads it when it is imported
-import history_server_test  # noqa: E402
+
+from monitoring import history_server_test
 
 APPLICATION = """
 #include <firesteel/firesteel.h>

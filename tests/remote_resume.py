@@ -12,7 +12,7 @@ class Resumes:
 
     def __init__(self, expect, build, folder, directory, settings, environment, left):
         os.environ["FIRESTEEL_BIN"] = f"{build}/src"
-        import resume_test  # which reads the variable
+        from resume import resume_test  # which reads the variable
         self.test, self.expect, self.left = resume_test, expect, left
         self.folder, self.environment = pathlib.Path(folder, "resumes"), environment
         # Input and output are local files.

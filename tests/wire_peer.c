@@ -1,6 +1,6 @@
 /*
  * A peer of a standalone cluster that announces another version of its messages, for
- * tests/standalone_versions_test.py.
+ * tests/standalone/standalone_versions_test.py.
  *
  *      wire_peer worker spark://HOST:PORT MAJOR.MINOR         registers as a worker
  *      wire_peer application spark://HOST:PORT MAJOR.MINOR    as an application

@@ -24,7 +24,7 @@ enum key_type {
         KEY_LIST,  /* separated by commas; drops blanks around elements, and empty elements */
 };
 
-/* The effect of setting a key. tests/configuration_test.py compares it with the sources. */
+/* The effect of setting a key. tests/project/configuration_test.py compares it with the sources. */
 enum key_status {
         KEY_USED,            /* the program reads it */
         KEY_JVM_ONLY,        /* it configures a JVM, and is passed to applications that run in one */

@@ -1,5 +1,5 @@
 /* Calls every public function with NULL for every pointer: it reports the missing argument, or is documented to take
- * NULL, and never crashes. tests/guide_test.py checks that every function of the headers is here. */
+ * NULL, and never crashes. tests/project/guide_test.py checks that every function of the headers is here. */
 #include "api/api_fixture.h"
 
 #include <firesteel/frames.h>

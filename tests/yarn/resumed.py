@@ -10,7 +10,7 @@ import hadoop
 import native
 from yarn_cluster import Yarn, wait_until
 
-sys.path.append(os.path.join(native.TOP, "tests"))
+sys.path += [f"{native.TOP}/tests", f"{native.TOP}/tests/resume"]
 
 CASES = ("resumed", "resumed_save")
 TARGET = "/resumed"  # a directory of HDFS
@@ -50,7 +50,7 @@ def containers_at(yarn):
 
 
 class Resumed:
-    """An application in cluster mode with a journal in a shared directory, and with a gate. See tests/resume_test.py.
+    """An application in cluster mode with a journal in a shared directory, and with a gate. See tests/resume/resume_test.py.
 
     On a cluster with HDFS it saves there.
     """

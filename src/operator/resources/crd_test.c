@@ -1,4 +1,4 @@
-/* Custom resource definitions: their shape. tests/operator_crd_test.py compares them with the genuine ones. */
+/* Custom resource definitions: their shape. tests/operator/operator_crd_test.py compares them with the genuine ones. */
 #include "operator/resources/crd.h"
 
 #include "operator/resources/operator_fixture.h"

@@ -2,8 +2,8 @@
 import subprocess
 import sys
 
-import free_ports
 from folders import TESTS
+import free_ports
 
 DRAW = f"""
 import sys

@@ -1,11 +1,8 @@
 """The staging directory of YARN in an S3 bucket: what is uploaded, and how the containers' files are registered."""
-import pathlib
-import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_yarn import FakeYarn  # noqa: E402
-from s3_bucket import TIME_MS  # noqa: E402
-from yarn_submit import PI, Submit, cache  # noqa: E402,F401
+from fake_yarn import FakeYarn
+from s3_bucket import TIME_MS
+from yarn_submit import PI, Submit, cache  # noqa: F401
 
 
 def test_staging_in_a_bucket(tmp_path, cache, bucket):

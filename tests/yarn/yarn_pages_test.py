@@ -1,19 +1,16 @@
 """The pages of native applications on YARN behind the ResourceManager's proxy, on tests/yarn/fake_yarn.py."""
 import http.client
 import json
-import pathlib
 import re
 import socket
-import sys
 import urllib.parse
 import urllib.request
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_node import wait_until  # noqa: E402
-from fake_yarn_web import OPENER  # noqa: E402
-from yarn_submit import cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from fake_yarn_web import OPENER
+from yarn_submit import cache, submit, yarn  # noqa: F401
 
 MODES = {"client": ((), False), "unmanaged": (("spark.yarn.unmanagedAM.enabled=true",), False),
          # A driver whose address is not on loopback would be asked from there, and the proxy has another address.

@@ -1,21 +1,18 @@
 """Launchers of native applications on YARN: the launcher socket and the library that submits."""
 import os
-import pathlib
 import re
 import signal
 import socket
-import sys
 import threading
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_node import wait_until  # noqa: E402
-from fake_yarn import ACCEPTED, KILLED, RUNNING  # noqa: E402
-from hadoop_server import RpcError  # noqa: E402
-from sanitizers import SANITIZED  # noqa: E402
-from submitter import Submitter  # noqa: E402
-from yarn_submit import cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from fake_yarn import ACCEPTED, KILLED, RUNNING
+from hadoop_server import RpcError
+from sanitizers import SANITIZED
+from submitter import Submitter
+from yarn_submit import cache, submit, yarn  # noqa: F401
 
 # LauncherProtocol$Stop, as Java serializes it for SparkAppHandle.stop().
 STOP = bytes.fromhex(

@@ -6,11 +6,10 @@ import subprocess
 import pytest
 
 from flipping_relay import FlippingRelay
+from folders import BIN
 from free_ports import free_port
 from inherited_environment import inherited_environment
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 
 # Each job fetches a new broadcast variable and slices of rows from the driver, and its executors exchange a shuffle. All sums are known.
 APPLICATION = r"""

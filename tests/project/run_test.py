@@ -42,10 +42,10 @@ def test_skipped_cases_are_counted_by_reason(tmp_path, capsys):
     tally = load_run().Tally()
     assert tally.junit(tmp_path / "out.xml", lambda case: case.get("name")) == ["test_fails"]
     assert (tally.passed, tally.failed, tally.skipped) == (1, 1, 3)
-    tally.add_skipped("tests/other_test.sh", None)
+    tally.add_skipped("tests/other/other_test.py", None)
     tally.print_skipped()
     assert capsys.readouterr().out == (
         "4 skipped cases, by reason:\n"
         "     2  this machine has no quantum computer (test_needs_a_machine[1], …)\n"
         "     1  needs root (test_needs_a_right)\n"
-        "     1  no reason given (tests/other_test.sh)\n")
+        "     1  no reason given (tests/other/other_test.py)\n")

@@ -12,13 +12,12 @@ import textwrap
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "r"))
-import r_programs  # noqa: E402
-from conditions import wait_until  # noqa: E402
-from folders import BIN  # noqa: E402
-from sparkr_peer import Failed, Object, Session, connect, number  # noqa: E402
+from conditions import wait_until
+from folders import BIN, TESTS
+import r_programs
+from sparkr_peer import Failed, Object, Session, connect, number
 
-PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sparkr_peer.py")
+PEER = f"{TESTS}/sparkr_peer.py"
 PAIRWISE = "org.apache.spark.api.r.PairwiseRRDD"
 STRINGS = "org.apache.spark.api.r.StringRRDD"
 

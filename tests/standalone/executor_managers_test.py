@@ -2,7 +2,7 @@
 """The conformance suite of executor managers: every case of executor_manager_cases.py on every manager of
 executor_managers.py. The managers run in parallel, because they mostly wait. It prints a line for each case:
 
-    tests/executor_managers_test.py [MANAGER[:CASE]...]
+    tests/standalone/executor_managers_test.py [MANAGER[:CASE]...]
 """
 import concurrent.futures
 import os
@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from executor_manager_cases import CASES, run_cases  # noqa: E402
 from executor_managers import MANAGERS  # noqa: E402
 

@@ -6,14 +6,13 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
-import environments  # noqa: E402
-import programs  # noqa: E402
-
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from conditions import wait_until  # noqa: E402
+import environments  # noqa: E402
 from folders import BUILD  # noqa: E402
 from free_ports import free_port  # noqa: E402
 from full_number import full_number  # noqa: E402
+import programs  # noqa: E402
 
 # One program for each part of the interface: a context takes 0.3 s of CPU time, most of it in Python.
 LOCAL = ("rdd/take", "rdd/zip", "rdd/cartesian", "rdd/local_iterator", "rdd/call_sites", "pairs/join", "data/types_rows",

@@ -107,7 +107,7 @@ def test_executors_without_pyspark_get_that_of_the_driver(submit):
 
 def test_executors_of_a_profile_have_its_size(submit, master):
     if master == LOCAL_CLUSTER:
-        pytest.skip("tests/resource_profiles_test.py")
+        pytest.skip("tests/jobs/resource_profiles_test.py")
     settings = [word for setting in profile_program.SETTINGS for word in ("--conf", setting)]
     printed = submit(profile_program.program(cores=1), *settings, PYSPARK_PYTHON=PYTHON)
     assert printed.splitlines() == profile_program.output(cores=1)

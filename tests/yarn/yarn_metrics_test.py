@@ -1,16 +1,13 @@
 """Metrics of the ApplicationMaster of native applications, on tests/yarn/fake_yarn.py."""
 import os
-import pathlib
 import re
-import sys
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_node import wait_until  # noqa: E402
-from folders import TOP  # noqa: E402
-from metrics_test import documented_metrics  # noqa: E402
-from yarn_submit import UNMANAGED, cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from folders import TOP
+from monitoring.metrics_test import documented_metrics
+from yarn_submit import UNMANAGED, cache, submit, yarn  # noqa: F401
 
 MODES = {"client": ((), False), "unmanaged": ((UNMANAGED,), False), "cluster": ((), True)}
 SINK = "spark.metrics.conf.applicationMaster.sink.csv"

@@ -5,10 +5,11 @@ import sys
 import pytest
 
 from conditions import wait_until
+from folders import TESTS
 from pod_api_server import PodApiServer
 from resume_test import BIN, Run, compile_application
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "cluster" / "kubernetes"))
+sys.path.append(f"{TESTS}/cluster/kubernetes")
 from process_kubelet import ProcessKubelet  # noqa: E402
 
 NAMESPACE = "/api/v1/namespaces/default/"

@@ -1,12 +1,9 @@
 """Which tasks may run again after a kill (faults/task_trace.py)."""
-import os
-import sys
 import types
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "faults"))
-from task_trace import Kill, TaskRun, read, repeated  # noqa: E402
+from task_trace import Kill, TaskRun, read, repeated
 
 JOBS = {1: 0}  # stage 1 is the result stage of job 0, stage 0 one of map tasks
 EXECUTOR, OTHER = 11, 12

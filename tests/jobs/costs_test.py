@@ -1,6 +1,6 @@
 """No allocation and no lock for each row; few for each task. tests/costs/count_calls.c counts them in all processes.
 
-`python3 tests/costs_test.py` prints the costs of one row and of one task.
+`python3 tests/jobs/costs_test.py` prints the costs of one row and of one task.
 """
 import os
 import subprocess

@@ -1,20 +1,17 @@
 """Python programs on YARN in client and cluster mode, on the ResourceManager and NodeManagers of tests/yarn/fake_yarn.py.
 
-Skipped if no interpreter has pyspark (python/environments.py). yarn/python_driver_test.py has more of them.
+Skipped if no interpreter has pyspark (python/environments.py). yarn/python_driver_checks.py has more of them.
 """
 import os
-import pathlib
 import subprocess
-import sys
 import zipfile
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack  # noqa: E402
-from fake_node import wait_until  # noqa: E402
-from fake_yarn import FINAL_SUCCEEDED, FINISHED  # noqa: E402
-from yarn_submit import cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from fake_yarn import FINAL_SUCCEEDED, FINISHED
+from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack
+from yarn_submit import cache, submit, yarn  # noqa: F401
 
 pytestmark = pytest.mark.skipif(not PYSPARK, reason=MISSING)
 

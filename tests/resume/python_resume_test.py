@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from full_number import FULL
-from python_programs_test import BUILD, FOUND, environments, programs
+from python.python_programs_test import BUILD, FOUND, environments, programs
 from resume_test import BIN, PARTITIONS, Run
 
 # Each task writes its phase and partition to DIR/runs; one of the phase GATE waits for DIR/go. Functions use a class, a set, an accumulator and a

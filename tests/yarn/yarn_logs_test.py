@@ -1,18 +1,15 @@
 """Logs of native applications on YARN: `firesteel logs`, links in events and reports, event logs, durable logs."""
 import json
 import os
-import pathlib
 import subprocess
-import sys
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-import fake_yarn_web  # noqa: E402
-import history_server_test  # noqa: E402
-from fake_node import wait_until  # noqa: E402
-from folders import BIN  # noqa: E402
-from yarn_submit import PI, cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+import fake_yarn_web
+from folders import BIN
+from monitoring import history_server_test
+from yarn_submit import PI, cache, submit, yarn  # noqa: F401
 
 
 def logs(submit, *words, **more):

@@ -5,16 +5,13 @@ Skipped if no interpreter has pyspark (python/environments.py).
 import os
 import signal
 import subprocess
-import sys
 import textwrap
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
-import environments  # noqa: E402
-
-from conditions import wait_until  # noqa: E402
-from folders import BIN, BUILD  # noqa: E402
+from conditions import wait_until
+import environments
+from folders import BIN, BUILD
 
 FOUND = environments.find(BUILD)
 PYTHON = FOUND[0] if FOUND else None
@@ -50,7 +47,6 @@ def run(environment, tmp_path):
 
 
 START = """
-import sys
 from pyspark import SparkContext
 sc = SparkContext("local[2]", "test")
 """

@@ -1,15 +1,15 @@
 """A second attempt on YARN goes on where the ApplicationMaster of the first one was killed (docs/guide/resuming.md)."""
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
 import pytest
 
+from folders import TESTS
 from resume_test import Run, compile_application
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
+sys.path.append(f"{TESTS}/yarn")
 from fake_node import wait_until  # noqa: E402
 from yarn_submit import cache, submit, yarn  # noqa: E402,F401
 

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-import resume_test
 from conditions import wait_until
+import resume_test
 
 # Saves two partitions whose rows are the process that computed them. Partition 1 ends once DIR/go exists.
 APPLICATION = r"""

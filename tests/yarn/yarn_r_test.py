@@ -3,18 +3,16 @@
 A stand-in for R speaks SparkR's protocols (sparkr_peer.py).
 """
 import os
-import pathlib
-import sys
 import textwrap
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_node import wait_until  # noqa: E402
-from fake_yarn import FINAL_FAILED, FINAL_SUCCEEDED, FINISHED  # noqa: E402
-from yarn_submit import cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from fake_yarn import FINAL_FAILED, FINAL_SUCCEEDED, FINISHED
+from folders import TESTS
+from yarn_submit import cache, submit, yarn  # noqa: F401
 
-PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sparkr_peer.py")
+PEER = f"{TESTS}/sparkr_peer.py"
 
 PROGRAM = """
     import sys

@@ -5,16 +5,13 @@ Skipped if no interpreter has pyspark (python/environments.py).
 import glob
 import os
 import subprocess
-import sys
 import textwrap
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
-import environments  # noqa: E402
-
-from control_groups_test import group  # noqa: E402, F401 (a fixture)
-from folders import BUILD, TOP  # noqa: E402
+import environments
+from folders import BUILD, TOP
+from jobs.control_groups_test import group  # noqa: F401 (a fixture)
 
 FOUND = environments.find(BUILD)
 PYTHON = FOUND[0] if FOUND else None

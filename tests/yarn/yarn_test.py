@@ -5,17 +5,15 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import zipfile
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
-from fake_node import wait_until  # noqa: E402
-from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING  # noqa: E402
-from folders import BIN  # noqa: E402
-from free_ports import free_port  # noqa: E402
-from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: E402,F401
+from fake_node import wait_until
+from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING
+from folders import BIN
+from free_ports import free_port
+from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: F401
 
 WORDS = str(pathlib.Path(PI).with_name("wordcount.c"))
 TIMEOUT = 120  # s for the end of a process
