@@ -1,4 +1,5 @@
 """The fine-grained mode of Mesos on a scripted master: each task is a Mesos task, executors come and go with their agents."""
+import glob
 import pathlib
 import re
 import signal
@@ -213,7 +214,7 @@ def test_an_executor_ends_when_its_agent_refuses_updates(tmp_path):
             wait_until(lambda: process.process.poll() is not None, "the end of the executor")
             agent.refused = set()
             run.finish()
-        logs = "".join(path.read_text() for path in tmp_path.glob("agent*/**/stderr"))
+        logs = "".join(pathlib.Path(path).read_text() for path in glob.glob(f"{tmp_path}/agent*/**/stderr", recursive=True))
         assert "refuses status updates with HTTP status 400, so the executor ends: No UPDATE is taken" in logs
 
 
