@@ -1,5 +1,4 @@
 """Bits that are flipped between driver and executors are detected: results stay right, and the application ends well (src/rpc/frame.h)."""
-import os
 import random
 import subprocess
 
@@ -9,7 +8,6 @@ from flipping_relay import FlippingRelay
 from folders import BIN
 from free_ports import free_port
 from inherited_environment import inherited_environment
-
 
 # Each job fetches a new broadcast variable and slices of rows from the driver, and its executors exchange a shuffle. All sums are known.
 APPLICATION = r"""
