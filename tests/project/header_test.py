@@ -121,6 +121,17 @@ def test_wrong_program_gets_one_error(case, compiler, tmp_path):
     assert sentence in errors.pop(), done.stdout
 
 
+@pytest.mark.parametrize("columns", (32, 33, 120))
+def test_struct_of_too_many_columns_gets_one_error(columns, compiler, tmp_path):
+    names = ", ".join(f"m{i}" for i in range(columns))
+    (tmp_path / "wide.c").write_text(f"#include <firesteel/firesteel.h>\nstruct wide {{ int64_t {names}; }};\nFST_FIELDS(wide, {names});\n")
+    done = subprocess.run([compiler, "-std=gnu11", "-I", INCLUDE, "-Wall", "-Wextra", "-fsyntax-only", tmp_path / "wide.c"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    errors = re.findall(r" error: (.*)", done.stdout)
+    assert len(errors) == (columns > 32), done.stdout
+    assert columns == 32 or "names more than 32 members: a row has at most 32 columns" in errors[0]
+
+
 @pytest.mark.parametrize("standard", ["-std=gnu11", "-std=c11"])
 def test_rows_print_without_casts(compiler, standard, tmp_path):
     body = r'''        fst_count(rdd, &limit);
