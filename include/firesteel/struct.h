@@ -82,13 +82,19 @@ FST_BEGIN_DECLS
 /*
  * FST_FIELDS(name, member, …)
  *
- * Describes `struct name`. Write it once, outside of functions, after the struct.
+ * Describes `struct name`. Write it once, outside of functions, after the struct. The program knows the struct as soon
+ * as it is loaded.
  */
 #define FST_FIELDS(name, ...)                                                                                          \
         FST_EACH_FIELD(FST_CHECK_FIELD, name, __VA_ARGS__)                                                             \
         static const fst_field fst_fields_of_##name[] = {FST_EACH_FIELD(FST_DESCRIBE_FIELD, name, __VA_ARGS__)};       \
         static const fst_struct fst_struct_##name __attribute__((unused)) = {                                          \
-                #name, sizeof(struct name), sizeof(fst_fields_of_##name) / sizeof(fst_field), fst_fields_of_##name}
+                #name, sizeof(struct name), sizeof(fst_fields_of_##name) / sizeof(fst_field), fst_fields_of_##name};   \
+        __attribute__((constructor)) static void fst_describe_##name(void)                                             \
+        {                                                                                                              \
+                fst_struct_type(&fst_struct_##name);                                                                   \
+        }                                                                                                              \
+        struct name
 
 /* fst_type FST_STRUCT(name): the type of rows that FST_FIELDS describes. */
 #define FST_STRUCT(name) fst_struct_type(&fst_struct_##name)

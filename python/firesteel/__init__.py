@@ -7,11 +7,11 @@
     sc = SparkContext("local[*]")
 
 install() sets SPARK_HOME to the copy of Firesteel in this package, which makes pyspark of the same environment start
-Firesteel instead of a JVM. rdd_native calls functions in C on RDDs.
+Firesteel instead of a JVM. rdd_native calls functions in C on RDDs, and Struct describes rows that are structs there.
 """
 import os
 
-__all__ = ["home", "install", "rdd_native"]
+__all__ = ["Struct", "home", "install", "rdd_native"]
 
 
 def home():
@@ -30,9 +30,9 @@ def install():
 
 
 def __getattr__(name):
-    """rdd_native, whose module needs pyspark."""
-    if name == "rdd_native":
-        from firesteel.native import rdd_native
+    """What needs pyspark."""
+    if name in ("Struct", "rdd_native"):
+        from firesteel import native
 
-        return rdd_native
+        return getattr(native, name)
     raise AttributeError("module 'firesteel' has no attribute %r" % name)

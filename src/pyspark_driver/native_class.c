@@ -1,41 +1,71 @@
 /* dev.firesteel.Native: functions in C on RDDs of Python, which python/firesteel/native.py calls. */
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "driver/actions/native_call.h"
 #include "py4j/collections.h"
 #include "pyspark_driver/call_site.h"
 #include "pyspark_driver/errors.h"
 #include "pyspark_driver/rdd_object.h"
 #include "rdd/pipeline/op.h"
 
-static bool native_column(const char **at, uint8_t *kind, uint32_t *size)
+/* Parses "person(name BYTES, age I64)" at *@at. Returns 0, or -ENOENT with @error if no program describes it so. */
+static int native_struct_column(const char **at, uint8_t *kind, uint32_t *size, struct fst_error *error)
+{
+        const char *end = strchr(*at, ')');
+        _cleanup_free_ char *text = end ? mem_strndup(*at, (size_t)(end + 1 - *at)) : mem_strdup(*at);
+        const struct struct_type *namesake;
+        const struct struct_type *s = struct_type_find_text(text, &namesake);
+        if (!s && namesake)
+                return error_set(
+                        error, -ENOENT,
+                        "the C file describes the struct %s, and the program in Python %s: give the Struct the "
+                        "fields of FST_FIELDS, in their order",
+                        namesake->text, text);
+        if (!s)
+                return error_set(error, -ENOENT, "the C file describes no struct %s: write FST_FIELDS there", text);
+        *at = end + 1;
+        *kind = FST_KIND_BYTES;
+        *size = s->number;
+        return 0;
+}
+
+static int native_column(const char **at, uint8_t *kind, uint32_t *size, struct fst_error *error)
 {
         static const struct {
                 const char *name;
                 fst_type type;
         } columns[] = {{"I64", FST_I64}, {"F64", FST_F64}, {"BYTES", FST_BYTES}};
+        if (text_starts_with(*at, "STRUCT ")) {
+                *at += strlen("STRUCT ");
+                return native_struct_column(at, kind, size, error);
+        }
         for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
                 if (text_starts_with(*at, columns[i].name)) {
                         *at += strlen(columns[i].name);
                         *kind = columns[i].type.key;
                         *size = columns[i].type.key_size;
-                        return true;
+                        return 0;
                 }
-        return false;
+        return error_set(error, -EINVAL, "%s does not begin with a type of rows", *at);
 }
 
-/* Parses "I64" or "PAIR(BYTES, F64)". */
-static bool native_type_parse(const char *text, fst_type *type)
+/* Parses "I64" or "PAIR(BYTES, STRUCT word(text BYTES, length I64))". Returns 0, or negative with @error. */
+static int native_type_parse(const char *text, fst_type *type, struct fst_error *error)
 {
         const char *at = text;
+        const bool pair = text_starts_with(text, "PAIR(");
         *type = (fst_type){0};
-        if (!text_starts_with(text, "PAIR("))
-                return native_column(&at, &type->key, &type->key_size) && !*at;
-        at += strlen("PAIR(");
-        if (!native_column(&at, &type->key, &type->key_size) || !text_starts_with(at, ", "))
-                return false;
-        at += strlen(", ");
-        return native_column(&at, &type->value, &type->value_size) && strcmp(at, ")") == 0;
+        at += pair ? strlen("PAIR(") : 0;
+        int r = native_column(&at, &type->key, &type->key_size, error);
+        if (r == 0 && pair && text_starts_with(at, ", ")) {
+                at += strlen(", ");
+                r = native_column(&at, &type->value, &type->value_size, error);
+        }
+        if (r || strcmp(at, pair && type->value ? ")" : "") == 0)
+                return r;
+        return error_set(error, -EINVAL, "%s is not a type of rows", text);
 }
 
 static void native_put_column(struct buf *text, uint8_t kind, uint32_t size)
@@ -84,11 +114,16 @@ static void native_call(struct py4j_call *call)
         struct rdd_object *rdd = rdd_argument(call, 0);
         struct py4j_object *list = rdd ? py4j_argument(call, 3, &py4j_list_class) : NULL;
         const char *type_name = py4j_text_argument(call, 4);
-        fst_type type;
+        struct fst_error error = FST_ERROR_INIT;
+        fst_type type = FST_BYTES;
         if (!list)
                 return;
-        if (!native_type_parse(type_name, &type)) {
-                py4j_throw(call, "java.lang.IllegalArgumentException", "%s is not a type of rows", type_name);
+        /* The structs of a file are known when it is loaded. If it cannot be loaded, the call reports that. */
+        bool loaded = !strstr(type_name, "STRUCT ") || native_call_load(rdd->rdd->sc, py4j_text_argument(call, 1),
+                                                                        py4j_text_argument(call, 2), NULL) == 0;
+        if (loaded && native_type_parse(type_name, &type, &error)) {
+                py4j_throw(call, "java.lang.IllegalArgumentException", "%s", error_message(&error));
+                error_deinit(&error);
                 return;
         }
         list = py4j_collection_copy(list); /* which keeps the texts */

@@ -39,6 +39,23 @@ const struct struct_type *struct_type_of(uint32_t number)
         return NULL;
 }
 
+const struct struct_type *struct_type_find_text(const char *text, const struct struct_type **namesake)
+{
+        size_t n = __atomic_load_n(&struct_types.n, __ATOMIC_ACQUIRE);
+        const struct struct_type *found = NULL;
+        if (namesake)
+                *namesake = NULL;
+        for (size_t i = 0; i < n; i++) {
+                const struct struct_type *s = struct_types.types[i];
+                const size_t name = strlen(s->name);
+                if (strcmp(s->text, text) == 0)
+                        found = s;
+                else if (namesake && strncmp(s->text, text, name) == 0 && text[name] == '(')
+                        *namesake = s;
+        }
+        return found;
+}
+
 /* ------------------------------------------------------------------------------------------------------ checking */
 
 static int struct_name_check(const char *name, const char *what, struct fst_error *error)

@@ -39,6 +39,12 @@ struct struct_type {
 /* The description with @number, or NULL if this process does not know it. */
 const struct struct_type *struct_type_of(uint32_t number);
 
+/*
+ * The description with @text, as in struct struct_type, or NULL. @namesake, if it is not NULL, is set to the last
+ * description with the same name and other fields, or NULL.
+ */
+const struct struct_type *struct_type_find_text(const char *text, const struct struct_type **namesake);
+
 /* The description of a column of @kind and @size, or NULL if it is not one of structs. */
 static inline const struct struct_type *struct_type_of_column(uint8_t kind, uint32_t size)
 {

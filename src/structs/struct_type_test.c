@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-struct person {
+struct runner {
         fst_bytes name;
         int64_t age;
         int unlisted;
@@ -16,18 +16,18 @@ struct person {
         bool member;
         int32_t shoes;
 };
-FST_FIELDS(person, name, age, weight, member, shoes);
+FST_FIELDS(runner, name, age, weight, member, shoes);
 
 static void macro_describes_fields_in_its_order(void **state)
 {
-        fst_type type = FST_STRUCT(person);
+        fst_type type = FST_STRUCT(runner);
         const struct struct_type *s = struct_type_of_column(type.key, type.key_size);
         assert_int_equal(type.key, FST_KIND_BYTES);
         assert_int_equal(type.value, FST_KIND_NONE);
         assert_non_null(s);
-        assert_string_equal(s->text, "person(name BYTES, age I64, weight F64, member BOOL, shoes I32)");
-        assert_int_equal(s->size, sizeof(struct person));
-        assert_int_equal(s->fields[2].offset, offsetof(struct person, weight));
+        assert_string_equal(s->text, "runner(name BYTES, age I64, weight F64, member BOOL, shoes I32)");
+        assert_int_equal(s->size, sizeof(struct runner));
+        assert_int_equal(s->fields[2].offset, offsetof(struct runner, weight));
         assert_int_equal(s->n_fields, 5);
         assert_int_equal(s->last_text, 5);
         assert_int_equal(s->least, 2 + 8 + 8 + 1 + 4);
@@ -47,6 +47,20 @@ static void number_depends_on_names_and_kinds_only(void **state)
         assert_int_equal(a.key_size, 0x782be2b8);
         assert_int_not_equal(a.key_size, b.key_size);
         assert_string_equal(struct_type_of(b.key_size)->text, "golden(id F64, text BYTES)");
+}
+
+static void finds_a_description_by_its_text(void **state)
+{
+        const struct struct_type *namesake = NULL;
+        uint32_t number = FST_STRUCT(runner).key_size;
+        const struct struct_type *s = struct_type_of(number);
+        assert_ptr_equal(struct_type_find_text(s->text, &namesake), s);
+        assert_null(namesake);
+        assert_null(struct_type_find_text("runner(name BYTES)", &namesake));
+        assert_ptr_equal(namesake, s);
+        assert_null(struct_type_find_text("run(name BYTES)", &namesake));
+        assert_null(namesake);
+        assert_null(struct_type_find_text("", NULL));
 }
 
 static void rejects_a_second_layout_of_the_same_fields(void **state)
@@ -102,6 +116,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(macro_describes_fields_in_its_order),
                 cmocka_unit_test(number_depends_on_names_and_kinds_only),
+                cmocka_unit_test(finds_a_description_by_its_text),
                 cmocka_unit_test(rejects_a_second_layout_of_the_same_fields),
                 cmocka_unit_test(rejects_invalid_descriptions),
         };

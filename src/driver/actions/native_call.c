@@ -4,6 +4,8 @@
  * The file is compiled and loaded as the application of spark-submit is. Executors get the module like that of any
  * function in lineage.
  */
+#include "driver/actions/native_call.h"
+
 #include "driver/context.h"
 #include "driver/context_handles.h"
 #include "exec/app/app_loader.h"
@@ -16,10 +18,10 @@
 
 typedef fst_rdd *(*native_function)(fst_rdd *rdd, int argc, char **argv);
 
-static int native_load(const fst_rdd *rdd, const char *file, const char *function, native_function *out,
+static int native_load(const fst_context *sc, const char *file, const char *function, native_function *out,
                        struct fst_error *error)
 {
-        const struct fst_conf *conf = rdd->sc->conf;
+        const struct fst_conf *conf = sc->conf;
         struct app_options options = {.path = file,
                                       .entry = function,
                                       .cc_flags = conf_get_value(conf, "spark.firesteel.cc.flags"),
@@ -36,13 +38,19 @@ static int native_load(const fst_rdd *rdd, const char *file, const char *functio
         return r;
 }
 
+int native_call_load(const fst_context *sc, const char *file, const char *function, struct fst_error *error)
+{
+        native_function f;
+        return native_load(sc, file, function, &f, error);
+}
+
 FST_API fst_rdd *fst_native_call_at(fst_rdd *rdd, const char *file, const char *function, int argc, char **argv,
                                     fst_site site)
 {
         rdd = rdd_given(rdd, site);
         struct fst_error error = FST_ERROR_INIT;
         native_function f = NULL;
-        int r = native_load(rdd, file, function, &f, &error);
+        int r = native_load(rdd->sc, file, function, &f, &error);
         fst_rdd *made = r ? NULL : f(rdd, argc, argv);
         if (made)
                 return rdd_given(made, site);
