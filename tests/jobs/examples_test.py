@@ -108,6 +108,18 @@ def test_stations(submit, tmp_path):
     assert 'parse in stations.so: "nonsense" is not STATION;DEGREES' in done.stderr
 
 
+def test_struct_sales(submit, tmp_path):
+    (tmp_path / "in.txt").write_text("no,skis,2,310\nse,boots,1,80.5\nno,skis,1,299\nno,poles,3,20\nse,skis,1,300\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/struct_sales.c"), tmp_path / "in.txt")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ("no: skis, 3 pieces, 919.00\nno: poles, 3 pieces, 60.00\n"
+                           "se: skis, 1 pieces, 300.00\nse: boots, 1 pieces, 80.50\n")
+    (tmp_path / "in.txt").write_text("no,skis,two,310\n")
+    done = submit("--master", "local[2]", os.path.join(TOP, "examples/struct_sales.c"), tmp_path / "in.txt")
+    assert done.returncode == 1
+    assert '"no,skis,two,310" is not COUNTRY,PRODUCT,PIECES,PRICE' in done.stderr
+
+
 def example(submit, name, *words):
     """Runs an example and returns its output lines."""
     done = submit("--master", "local[2]", os.path.join(TOP, f"examples/{name}.c"), *words)
