@@ -1,4 +1,4 @@
-"""Waiting for conditions."""
+"""Waiting for conditions, and the one that a process has ended."""
 import time
 
 
@@ -9,3 +9,12 @@ def wait_until(condition, what, seconds=60):
         assert time.monotonic() < end, f"{what}: not within {seconds} s; last: {result!r}"
         time.sleep(0.02)
     return result
+
+
+def is_alive(pid):
+    """False once the process has closed its files: also for a zombie that its parent has not reaped."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -12,6 +12,7 @@ import subprocess
 import time
 import traceback
 
+from conditions import is_alive
 from executor_managers import SECRET
 from gated_application import Application, kill, sum_of, until
 from standalone_cluster import parent
@@ -38,7 +39,7 @@ class Run(Application):
         app_id, found = app_id or self.id(), {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             number = self.manager.executor_id(pid, command_line(pid), app_id)
-            if number and alive(pid):
+            if number and is_alive(pid):
                 found[int(pid)] = number
         return {number: pid for pid, number in found.items() if parent(pid) not in found}
 
@@ -86,14 +87,6 @@ def command_line(pid):
         return []
 
 
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 # ------------------------------------------------------------------------------------------------------------ the cases
 
 def registration(manager, folder):
@@ -129,7 +122,7 @@ def loss_without_reason(manager, folder):
         os.kill(pid, signal.SIGSTOP)
         reason = app.until_removed(number)
         assert "heartbeat timed out" in reason, f"the reason is {reason!r}"
-        until(lambda: not alive(pid), "the process that was given up stays")
+        until(lambda: not is_alive(pid), "the process that was given up stays")
         app.holds(2)
         app.open_gate()
         assert app.answer()[0] == 2
@@ -156,7 +149,7 @@ def killing(manager, folder):
         app.begin(f"kill 0 {number}")
         assert app.answer()[0] == 1
         assert app.until_removed(number) == "Executor killed by driver."
-        until(lambda: not alive(pid), "the process that was killed stays")
+        until(lambda: not is_alive(pid), "the process that was killed stays")
         app.open_gate()
         assert app.run(f"gated 2 {app.gate}")[0] == 2
         app.holds(1)
@@ -175,7 +168,7 @@ def decommissioning(manager, folder):
         assert app.answer() == (2, 2), "a task was run again"
         reason = app.until_removed(number)
         assert "decommission" in reason.lower(), f"the reason is {reason!r}"
-        until(lambda: not alive(pid), "the process that was decommissioned stays")
+        until(lambda: not is_alive(pid), "the process that was decommissioned stays")
         app.holds(2)
 
 

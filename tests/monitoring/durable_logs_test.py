@@ -12,6 +12,7 @@ import urllib.request
 
 import pytest
 
+from conditions import is_alive
 from executor_managers import KubernetesInMemory
 from folders import BIN, TOP
 from sanitizers import LINK_FLAGS
@@ -209,7 +210,7 @@ def test_a_killed_shipper_does_not_change_the_result(tmp_path, master, shippers)
             pids = shipper_pids(run)
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: not shipper_pids(run), "the end of the shippers")
+            wait_until(lambda: not any(is_alive(pid) for pid in pids), "the end of the shippers")
         finally:
             gate.touch()
             output = process.communicate(timeout=120)[0]

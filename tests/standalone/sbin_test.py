@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from conditions import is_alive
 from folders import BIN, BUILD, TOP
 from free_ports import free_port
 from sanitizers import SANITIZED
@@ -80,15 +81,6 @@ def home(tmp_path):
     home.kill()
 
 
-def is_gone(pid):
-    """Also true for a zombie that its parent has not reaped."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
 def test_a_cluster_comes_and_goes(home):
     status, said = home.run("start-all.sh")
     assert status == 0, said
@@ -111,7 +103,7 @@ def test_a_cluster_comes_and_goes(home):
     home.wait_for(MASTER, "Decommissioning worker ")
     status, said = home.run("stop-all.sh")
     assert status == 0 and f"first.example: stopping {WORKER}\n" in said and f"\nstopping {MASTER}\n" in "\n" + said, said
-    assert all(is_gone(pid) for pid in pids)
+    assert all(not is_alive(pid) for pid in pids)
     assert home.run("spark-daemon.sh", "status", MASTER, "1") == (2, f"{MASTER} not running.\n")
     assert home.run("stop-master.sh")[1] == f"no {MASTER} to stop\n"
     assert home.run("stop-worker.sh")[1] == f"no {WORKER} to stop\n"
@@ -126,7 +118,7 @@ def test_the_history_server_comes_and_goes(home, tmp_path):
     home.wait_for(daemon, "Successfully started service 'HistoryServerUI' on port")
     pid = home.pid(daemon)
     assert home.run("stop-history-server.sh") == (0, f"stopping {daemon}\n")
-    assert is_gone(pid)
+    assert not is_alive(pid)
 
 
 @pytest.fixture
