@@ -56,7 +56,8 @@ class Resumes:
             app.end()
 
     def save(self, version, target, files):
-        """The driver dies in the middle of a save to the directory @target, a URI. files() returns what is below it, {path: local path}."""
+        """The driver dies in the middle of a save to the directory @target, a URI. files() returns what is below it, {path: local path};
+        left() lists local paths."""
         folder = self.folder / f"saving{version}"
         folder.mkdir()
         app = self.test.Run(folder, self.application, "local-cluster[2,1,1024]", 6, [
@@ -70,9 +71,11 @@ class Resumes:
             return {path: pathlib.Path(local).read_text(encoding="utf-8") for path, local in found}
 
         def committed():
+            """Whether all tasks but the one at the gate have committed, and the journal has it."""
             assert app.processes[0].poll() is None, app.log(0)
             place = "plain4/_temporary/0/task_" if version == 1 else "plain4/part-"
-            return sum(path.startswith(place) for path in files()) == self.test.PARTITIONS - 1
+            journal = b"".join(pathlib.Path(path).read_bytes() for path in sorted(self.left()) if "/epoch-" in path)
+            return sum(path.startswith(place) for path in files()) == self.test.PARTITIONS - 1 == self.test.journaled(journal, 5)
         app.output = output
         try:
             old = self.start(app)
