@@ -22,6 +22,8 @@ static int add(fst_task *task, int64_t x, fst_out *out)
 {
         const fst_broadcast *b = fst_captured(task);
         const int64_t *values = (const int64_t *)fst_broadcast_value(task, *b).data;
+        if (!values)
+                return -1;
         fst_emit(out, x % 7, x + values[x % VALUES]);
         return 0;
 }
@@ -42,6 +44,7 @@ int main(int argc, char **argv)
                 printf("sum %ld\n", (long)(sum - (int64_t)ROWS * job));
         }
         fflush(stdout);
+        free(rows);
         return fst_context_stop(sc);
 }
 """

@@ -241,8 +241,10 @@ def test_a_new_executor_gets_the_key_of_the_earlier_ones(run, tmp_path):
     executors = app.executors()
     before = app.kill()
     os.kill(executors[0], signal.SIGKILL)
+    resumed = app.start(app.resuming())
+    wait_until(lambda: app.log(1).count("Registered executor") == 2, "another executor", 60)
     app.open_gate()
-    assert app.start(app.resuming()).wait(timeout=120) == 0, app.log(1)
+    assert resumed.wait(timeout=120) == 0, app.log(1)
     app.check(1, again=True)
     assert "7 of 7 map outputs of earlier drivers are in" in app.log(1)
     assert {task for task in app.computed(before) if task[0] == "2"} <= {"2.3"}, app.ran()[before:]

@@ -71,7 +71,8 @@ def test_a_killed_driver_goes_on(cluster, application, phase, job, maps):
     app.wait_at_gate(phase, job, maps)
     app.kill()
     before = app.ran()
-    app.open_gate()
+    wait_for(lambda: app.log().count("of the earlier driver is back") == 3, lambda: f"the executors: {app.log()}")
+    app.open_gate()  # not before: an executor may send an outcome to the dead driver until it notices the end of the connection
     app.check_end(2)
     assert {task for task in app.ran()[len(before):] if task.startswith(f"{phase}.")} == {f"{phase}.3"}
     assert len(set(app.ids())) == 1 and len(app.ids()) == 2, app.ids()

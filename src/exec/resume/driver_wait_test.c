@@ -64,7 +64,7 @@ static void looks_and_calls_until_the_timeout(void **state)
 /* The times between calls grow, differ between executors, and begin anew with the next driver that is lost. */
 static void calls_the_same_address_less_and_less_often(void **state)
 {
-        int64_t sums[2] = {0};
+        uint64_t sums[2] = {0};
         for (uint32_t seed = 1; seed <= ARRAY_SIZE(sums); seed++) {
                 struct driver_wait w;
                 int64_t now = 0, pause = CALL;
@@ -77,7 +77,7 @@ static void calls_the_same_address_less_and_less_often(void **state)
                         const int64_t next = driver_wait_deadline(&w);
                         assert_in_range(next - now, pause * 3 / 4, pause * 5 / 4);
                         assert_int_equal(driver_wait_next(&w, next - 1), DRIVER_WAIT_NOTHING);
-                        sums[seed - 1] = sums[seed - 1] * 100 + next - now;
+                        sums[seed - 1] = sums[seed - 1] * 31 + (uint64_t)(next - now);
                         now = next;
                         pause = MIN(2 * pause, MAX_CALL);
                 }
