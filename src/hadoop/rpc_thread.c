@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "numa/numa_nodes.h"
 
 #include <pthread.h>
 
@@ -87,7 +88,7 @@ int hadoop_rpc_thread_new(hadoop_rpc_connect connect, void *owner, struct hadoop
         t->wake.data = t;
         t->quiet = log_set_quiet(true);
         log_set_quiet(t->quiet);
-        r = -pthread_create(&t->thread, NULL, rpc_thread_main, t);
+        r = -numa_create_thread(&t->thread, NULL, rpc_thread_main, t);
         if (r < 0) {
                 t->stopping = true;
                 on_rpc_thread_wake(&t->wake);

@@ -190,3 +190,11 @@ void numa_rebind_thread(void)
         if (bound_nodes)
                 numa_apply(bound_nodes, bound_slot);
 }
+
+int numa_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *owner)
+{
+        numa_unbind_thread();
+        int r = pthread_create(thread, attributes, run, owner);
+        numa_rebind_thread();
+        return r;
+}

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/types.h>
 
@@ -54,3 +55,9 @@ void numa_bind_process(const struct numa_nodes *nodes, int slot, pid_t pid);
  */
 void numa_unbind_thread(void);
 void numa_rebind_thread(void);
+
+/*
+ * As pthread_create, for threads that the whole process uses: the new thread is not bound, even if the thread of a slot
+ * starts it. A thread that works for one slot inherits the node with pthread_create.
+ */
+int numa_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *owner);

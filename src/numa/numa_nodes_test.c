@@ -156,8 +156,15 @@ static int allowed_cpus(void)
         return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : -1;
 }
 
+static void *count_cpus(void *count)
+{
+        *(int *)count = allowed_cpus();
+        return NULL;
+}
+
 static void *bind_and_unbind(void *arg)
 {
+        pthread_t thread;
         int *counts = arg;
         numa_unbind_thread(); /* no effect yet */
         counts[0] = allowed_cpus();
@@ -168,6 +175,9 @@ static void *bind_and_unbind(void *arg)
         counts[2] = allowed_cpus();
         numa_rebind_thread();
         counts[3] = allowed_cpus();
+        assert_int_equal(numa_create_thread(&thread, NULL, count_cpus, &counts[4]), 0);
+        pthread_join(thread, NULL);
+        counts[5] = allowed_cpus();
         return nodes;
 }
 
@@ -176,7 +186,7 @@ static void binds_a_thread_and_lets_programs_use_all_cpus(void **state)
         pthread_t thread;
         cpu_set_t mine;
         void *nodes;
-        int counts[4], before = allowed_cpus();
+        int counts[6], before = allowed_cpus();
         if (sched_getaffinity(0, sizeof(mine), &mine) || !CPU_ISSET(0, &mine) || !CPU_ISSET(1, &mine))
                 skip();
         put_node(0, "0");
@@ -188,6 +198,8 @@ static void binds_a_thread_and_lets_programs_use_all_cpus(void **state)
         assert_int_equal(counts[1], 1);
         assert_int_equal(counts[2], 2);
         assert_int_equal(counts[3], 1);
+        assert_int_equal(counts[4], 2); /* a thread of the whole process */
+        assert_int_equal(counts[5], 1);
         assert_int_equal(allowed_cpus(), before);
 }
 

@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "conf/conf.h"
+#include "numa/numa_nodes.h"
 #include "process/interruptible_wait.h"
 #include "python/worker_daemon.h"
 #include "store/disk_dirs.h"
@@ -294,7 +295,7 @@ static void python_pool_forward(struct python_pool *p, int fd)
                 sigfillset(&all);
                 p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
                 pthread_sigmask(SIG_SETMASK, &all, &before);
-                p->has_thread = p->wake >= 0 && pthread_create(&p->thread, NULL, python_pool_thread, p) == 0;
+                p->has_thread = p->wake >= 0 && numa_create_thread(&p->thread, NULL, python_pool_thread, p) == 0;
                 pthread_sigmask(SIG_SETMASK, &before, NULL);
         }
         python_pool_wake(p);

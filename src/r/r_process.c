@@ -15,6 +15,7 @@
 #include "net/secret.h"
 #include "net/socket.h"
 #include "net/socket_exact.h"
+#include "numa/numa_nodes.h"
 #include "process/piped_command.h"
 
 #include <dirent.h>
@@ -179,7 +180,7 @@ static int r_process_new(const struct r_settings *s, const char *script, int por
         if (r == 0)
                 r = r_process_spawn(p, script, port, s->timeout, error);
         if (r == 0)
-                r = -pthread_create(&p->reader, NULL, r_process_reader, p);
+                r = -numa_create_thread(&p->reader, NULL, r_process_reader, p);
         if (r) {
                 r_process_free(p);
                 return r;

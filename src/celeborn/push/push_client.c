@@ -16,6 +16,7 @@
 #include "celeborn/protocol/celeborn_message.h"
 #include "celeborn/protocol/celeborn_wire.h"
 #include "celeborn/push/push_connection.h"
+#include "numa/numa_nodes.h"
 #include "shuffle/shuffle_output.h"
 #include "store/page_frame.h"
 #include "store/spill.h"
@@ -399,7 +400,7 @@ static int push_asker_start(struct push_client *c, struct push_asker *asker)
 {
         asker->client = c;
         pthread_cond_init(&asker->added, NULL);
-        int r = -pthread_create(&asker->thread, NULL, push_asker_run, asker);
+        int r = -numa_create_thread(&asker->thread, NULL, push_asker_run, asker);
         asker->started = r == 0;
         return r;
 }
@@ -427,7 +428,7 @@ int push_client_new(const struct push_client_options *options, struct push_clien
         pthread_mutex_init(&c->locating, NULL);
         pthread_cond_init(&c->changed, NULL);
         c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        int r = c->wake < 0 ? -errno : -pthread_create(&c->sender, NULL, push_client_run_sender, c);
+        int r = c->wake < 0 ? -errno : -numa_create_thread(&c->sender, NULL, push_client_run_sender, c);
         c->sends = r == 0;
         if (r == 0)
                 r = push_asker_start(c, &c->reviver);

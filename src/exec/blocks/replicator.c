@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "exec/blocks/block_manager.h"
+#include "numa/numa_nodes.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -81,7 +82,7 @@ void replicator_add(struct replicator *r, struct block_id id)
         pthread_mutex_lock(&r->lock);
         vec_push(&r->waiting, id);
         pthread_cond_signal(&r->wake);
-        int status = r->started ? 0 : pthread_create(&r->thread, NULL, replicator_main, r);
+        int status = r->started ? 0 : numa_create_thread(&r->thread, NULL, replicator_main, r);
         r->started |= status == 0;
         pthread_mutex_unlock(&r->lock);
         if (status)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "numa/numa_nodes.h"
 
 #include <pthread.h>
 
@@ -58,7 +59,7 @@ void object_pool_submit(struct object_pool *p, struct object_job *job)
 {
         pthread_mutex_lock(&p->lock);
         if (p->waiting >= p->idle && p->started < p->max &&
-            pthread_create(&p->threads[p->started], NULL, object_pool_main, p) == 0)
+            numa_create_thread(&p->threads[p->started], NULL, object_pool_main, p) == 0)
                 p->started++;
         bool here = p->started == 0;
         if (!here) {
