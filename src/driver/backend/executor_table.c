@@ -17,12 +17,14 @@ struct remote_executor *executor_table_at(struct executor_table *t, int index)
         return index >= 0 && index < t->n ? t->at[index] : NULL;
 }
 
-struct remote_executor *executor_table_find(struct executor_table *t, const char *id)
+static bool executor_table_has_id(const void *executor, const void *id)
 {
-        for (int i = t->n; i-- > 0;)
-                if (strcmp(t->at[i]->id, id) == 0)
-                        return t->at[i];
-        return NULL;
+        return strcmp(((const struct remote_executor *)executor)->id, id) == 0;
+}
+
+struct remote_executor *executor_table_find(const struct executor_table *t, const char *id)
+{
+        return object_table_find(&t->by_id, object_hash_text(id), executor_table_has_id, id);
 }
 
 #if defined(__x86_64__)
@@ -113,6 +115,10 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->running = new_array(struct task_batch *, (size_t)x->slots);
         executor_table_set_properties(&x->log_urls, r->log_urls, r->n_log_urls);
         executor_table_set_properties(&x->attributes, r->attributes, r->n_attributes);
+        struct remote_executor *before = executor_table_find(t, x->id);
+        if (before) /* it is gone: its successor has its id */
+                object_table_remove(&t->by_id, object_hash_text(x->id), before);
+        object_table_put(&t->by_id, object_hash_text(x->id), x);
         return t->at[t->n++] = x;
 }
 
@@ -229,6 +235,7 @@ void executor_table_deinit(struct executor_table *t)
                 free(x->host);
                 free(x);
         }
+        object_table_deinit(&t->by_id);
         free(t->at);
         free(t->location_of);
         *t = (struct executor_table){0};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/hash_table.h"
 #include "exec/slot.h"
 #include "rpc/control.pb-c.h"
 
@@ -47,6 +48,7 @@ struct remote_executor {
 struct executor_table {
         struct remote_executor **at;
         int n, cap;
+        struct object_table by_id; /* the latest executor with each id */
         int32_t *location_of; /* by index; see executor_table_locate */
         struct remote_executor *dirty;
 };
@@ -55,7 +57,7 @@ struct executor_table {
 struct remote_executor *executor_table_at(struct executor_table *table, int index);
 
 /* Returns the latest executor with this id, or NULL. */
-struct remote_executor *executor_table_find(struct executor_table *table, const char *id);
+struct remote_executor *executor_table_find(const struct executor_table *table, const char *id);
 
 /*
  * Check a registration. Returns 0, or a negative status with @error for the executor and the log: -EEXIST for a
