@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#define MAX_COPY 4096 /* smaller attachments are copied, which is cheaper than a separate piece */
 #define URL "spark://"
 #define CLIENT_URL "spark-client://"
 
@@ -170,21 +169,6 @@ static void put_local(struct rpc_peer *self, const struct frame_header *h, const
         env_wake(env);
 }
 
-static void put_attachment(struct rpc_peer *peer, const struct rpc_attachment *a)
-{
-        if (a->len > MAX_COPY && a->release) {
-                out_queue_add(&peer->out, a->data, a->len, a->release, a->arg);
-                return;
-        }
-        for (size_t at = 0; at < a->len;) {
-                size_t n = MIN(a->len - at, (size_t)OUT_BLOCK_SIZE);
-                memcpy(out_queue_reserve(&peer->out, n), (const char *)a->data + at, n);
-                out_queue_commit(&peer->out, n);
-                at += n;
-        }
-        ref_release(a);
-}
-
 int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *body, const ProtobufCMessage *packed,
                      const struct rpc_attachment *attachment)
 {
@@ -208,16 +192,7 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
                 ref_release(attachment);
                 return -ENOBUFS;
         }
-        uint8_t *at = out_queue_reserve(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
-        if (packed)
-                protobuf_c_message_pack(packed, at + FRAME_HEADER_SIZE);
-        else if (h->body_len > 0)
-                memcpy(at + FRAME_HEADER_SIZE, body, h->body_len);
-        h->checksum = frame_checksum(at + FRAME_HEADER_SIZE, h->body_len, attachment ? attachment->data : NULL, attached);
-        frame_header_put(at, h);
-        out_queue_commit(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
-        if (attachment)
-                put_attachment(peer, attachment);
+        out_queue_put_message(&peer->out, h, body, packed, attachment);
         peer_mark_dirty(peer);
         return 0;
 }

@@ -5,6 +5,11 @@
 #include "rpc/send_queue.h"
 
 #include "base/mem.h"
+#include "rpc/rpc.h"
+
+#include <string.h>
+
+#define MAX_COPY 4096 /* smaller attachments are copied, which is cheaper than a separate piece */
 
 struct out_block {
         struct out_block *next; /* in the pool */
@@ -13,14 +18,16 @@ struct out_block {
         uint8_t data[];
 };
 
-static struct out_block *block_new(struct out_pool *pool, size_t n)
+static struct out_block *block_new(struct out_pool *pool, size_t n, bool is_first)
 {
-        struct out_block *b = n <= OUT_BLOCK_SIZE ? pool->free : NULL;
+        bool small = is_first && n <= OUT_FIRST_BLOCK_SIZE;
+        struct out_blocks *blocks = small ? &pool->first : &pool->large;
+        struct out_block *b = n <= OUT_BLOCK_SIZE ? blocks->free : NULL;
         if (b) {
-                pool->free = b->next;
-                pool->count--;
+                blocks->free = b->next;
+                blocks->count--;
         } else {
-                size_t cap = MAX(n, (size_t)OUT_BLOCK_SIZE);
+                size_t cap = small ? OUT_FIRST_BLOCK_SIZE : MAX(n, (size_t)OUT_BLOCK_SIZE);
                 b = mem_alloc(sizeof(*b) + cap);
                 b->cap = cap;
         }
@@ -31,23 +38,30 @@ static struct out_block *block_new(struct out_pool *pool, size_t n)
 
 static void send_queue_block_free(struct out_pool *pool, struct out_block *b)
 {
-        if (b->cap != OUT_BLOCK_SIZE || pool->count >= MAX_OUT_POOL) {
+        struct out_blocks *blocks = b->cap == OUT_FIRST_BLOCK_SIZE ? &pool->first : &pool->large;
+        if ((b->cap != OUT_BLOCK_SIZE && b->cap != OUT_FIRST_BLOCK_SIZE) || blocks->count >= MAX_OUT_POOL) {
                 free(b);
                 return;
         }
-        b->next = pool->free;
-        pool->free = b;
-        pool->count++;
+        b->next = blocks->free;
+        blocks->free = b;
+        blocks->count++;
+}
+
+static void out_blocks_deinit(struct out_blocks *blocks)
+{
+        while (blocks->free) {
+                struct out_block *b = blocks->free;
+                blocks->free = b->next;
+                free(b);
+        }
+        blocks->count = 0;
 }
 
 void out_pool_deinit(struct out_pool *pool)
 {
-        while (pool->free) {
-                struct out_block *b = pool->free;
-                pool->free = b->next;
-                free(b);
-        }
-        pool->count = 0;
+        out_blocks_deinit(&pool->first);
+        out_blocks_deinit(&pool->large);
 }
 
 void out_queue_init(struct out_queue *q, struct out_pool *pool)
@@ -97,7 +111,7 @@ uint8_t *out_queue_reserve(struct out_queue *q, size_t n)
 {
         struct out_block *b = q->current;
         if (!b || b->cap - b->used < n) {
-                q->current = block_new(q->pool, n);
+                q->current = block_new(q->pool, n, !b && q->len == 0);
                 if (b && b->pieces == 0)
                         send_queue_block_free(q->pool, b);
                 b = q->current;
@@ -125,6 +139,39 @@ void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*rel
         *send_queue_push(q) =
                 (struct out_piece){.data = data, .len = len, .release = release, .arg = arg, .whole = data};
         q->bytes += len;
+}
+
+static void send_queue_put_attachment(struct out_queue *q, const struct rpc_attachment *a)
+{
+        if (a->len > MAX_COPY && a->release) {
+                out_queue_add(q, a->data, a->len, a->release, a->arg);
+                return;
+        }
+        for (size_t at = 0; at < a->len;) {
+                size_t n = MIN(a->len - at, (size_t)OUT_BLOCK_SIZE);
+                memcpy(out_queue_reserve(q, n), (const char *)a->data + at, n);
+                out_queue_commit(q, n);
+                at += n;
+        }
+        if (a->release)
+                a->release(a->arg, a->data);
+}
+
+void out_queue_put_message(struct out_queue *q, struct frame_header *h, const void *body,
+                           const ProtobufCMessage *packed, const struct rpc_attachment *attachment)
+{
+        size_t len = FRAME_HEADER_SIZE + (size_t)h->body_len;
+        uint8_t *at = out_queue_reserve(q, len);
+        if (packed)
+                protobuf_c_message_pack(packed, at + FRAME_HEADER_SIZE);
+        else if (h->body_len > 0)
+                memcpy(at + FRAME_HEADER_SIZE, body, h->body_len);
+        h->checksum = frame_checksum(at + FRAME_HEADER_SIZE, h->body_len, attachment ? attachment->data : NULL,
+                                     attachment ? attachment->len : 0);
+        frame_header_put(at, h);
+        out_queue_commit(q, len);
+        if (attachment)
+                send_queue_put_attachment(q, attachment);
 }
 
 int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max)

@@ -1,20 +1,29 @@
 /* Queued output of a connection: small data is copied into blocks, large data stays in place. Blocks come from a pool
- * that all connections of a loop share, so that an idle connection holds none.
+ * that all connections of a loop share, so that an idle connection holds none. The first block of a queue is small:
+ * 10,000 connections with a few messages each take 10 MB.
  */
 #pragma once
 
+#include "rpc/frame.h"
+
+#include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
+struct rpc_attachment;
+
 #define OUT_BLOCK_SIZE 65536
+#define OUT_FIRST_BLOCK_SIZE 1024
 
 struct out_block;
 
-/* Unused blocks; at most MAX_OUT_POOL are kept. */
+/* Unused blocks of each size; at most MAX_OUT_POOL are kept. */
 struct out_pool {
-        struct out_block *free;
-        int count;
+        struct out_blocks {
+                struct out_block *free;
+                int count;
+        } first, large;
 };
 #define MAX_OUT_POOL 64
 
@@ -52,6 +61,13 @@ void out_queue_commit(struct out_queue *q, size_t n);
 /* Adds bytes that stay in place until they are sent or dropped. Then @release (may be NULL) is called with @data. */
 void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*release)(void *arg, const void *data),
                    void *arg);
+
+/*
+ * Adds a message: its frame @h, whose lengths are set and whose checksum is not, the body, of which @packed (NULL: none) is packed or else @body
+ * copied, and the attachment (NULL: none) as struct rpc_attachment tells.
+ */
+void out_queue_put_message(struct out_queue *q, struct frame_header *h, const void *body,
+                           const ProtobufCMessage *packed, const struct rpc_attachment *attachment);
 
 /* Returns the first bytes as at most @max pieces, and their number. */
 int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max);
