@@ -1,4 +1,4 @@
-/* Allocators for protobuf-c: a capped arena, and mem_try. */
+/* Allocators for protobuf-c: a capped arena, mem_try, and memory on the stack. */
 #include "rpc/wire_memory.h"
 
 #include "base/mem.h"
@@ -42,23 +42,42 @@ ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory)
                 .alloc = wire_memory_allocate, .free = wire_memory_release, .allocator_data = memory};
 }
 
-static void *wire_guarded_allocate(void *refused, size_t size)
+static void *wire_guarded_allocate(void *owner, size_t size)
 {
-        void *p = mem_try(size);
-        if (!p && refused)
-                *(bool *)refused = true;
-        return p;
+        return mem_try(size);
 }
 
-static void wire_guarded_release(void *refused, void *pointer)
+static void wire_guarded_release(void *owner, void *pointer)
 {
         free(pointer);
 }
 
 ProtobufCAllocator wire_guarded = {.alloc = wire_guarded_allocate, .free = wire_guarded_release};
 
-ProtobufCAllocator wire_guarded_allocator(bool *refused)
+static void *wire_scratch_allocate(void *owner, size_t size)
 {
+        struct wire_scratch *s = owner;
+        size_t bytes = (size + 15) & ~(size_t)15;
+        if (size > sizeof(s->bytes) || bytes > sizeof(s->bytes) - s->used) {
+                void *p = mem_try(size);
+                s->refused |= !p;
+                return p;
+        }
+        s->used += bytes;
+        return s->bytes + s->used - bytes;
+}
+
+static void wire_scratch_release(void *owner, void *pointer)
+{
+        struct wire_scratch *s = owner;
+        if ((uintptr_t)pointer - (uintptr_t)s->bytes >= sizeof(s->bytes))
+                free(pointer);
+}
+
+ProtobufCAllocator wire_scratch_allocator(struct wire_scratch *scratch)
+{
+        scratch->refused = false;
+        scratch->used = 0;
         return (ProtobufCAllocator){
-                .alloc = wire_guarded_allocate, .free = wire_guarded_release, .allocator_data = refused};
+                .alloc = wire_scratch_allocate, .free = wire_scratch_release, .allocator_data = scratch};
 }

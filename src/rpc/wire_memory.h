@@ -34,10 +34,18 @@ void *wire_array(struct wire_memory *memory, size_t count, size_t size);
 /* A protobuf-c allocator on @memory. */
 ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory);
 
-/*
- * For messages of a trusted peer: mem_try, whose guard has a reserve for small allocations. The function returns the
- * same with a flag that becomes true if memory is refused, which tells this from an invalid message. Free the message
- * with either, or with NULL.
- */
+/* For messages of a trusted peer: mem_try, whose guard has a reserve for small allocations. Free them with it, or NULL. */
 extern ProtobufCAllocator wire_guarded;
-ProtobufCAllocator wire_guarded_allocator(bool *refused);
+
+#define WIRE_SCRATCH_SIZE 4096
+
+/*
+ * The same for frequent small messages: memory on the stack comes first. A message is freed with the allocator that it was
+ * unpacked with, as long as the scratch exists.
+ */
+struct wire_scratch {
+        bool refused; /* memory was denied, which tells this from an invalid message */
+        size_t used;
+        _Alignas(16) char bytes[WIRE_SCRATCH_SIZE];
+};
+ProtobufCAllocator wire_scratch_allocator(struct wire_scratch *scratch); /* begins anew */

@@ -49,14 +49,14 @@ static void a_refused_message_is_not_an_invalid_one(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 size_t len;
                 uint8_t *packed = pack_update(cases[i].bytes, &len);
-                bool refused = false;
-                ProtobufCAllocator allocator = wire_guarded_allocator(&refused);
+                struct wire_scratch scratch;
+                ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
                 mem_set_guard(cases[i].guarded ? refuse_large : NULL);
                 Firesteel__StatusUpdate *update =
                         firesteel__status_update__unpack(&allocator, len - cases[i].cut, packed);
                 mem_set_guard(NULL);
-                if ((update != NULL) != cases[i].read || refused != cases[i].refused)
-                        fail_msg("%s: read %d, refused %d", cases[i].label, update != NULL, refused);
+                if ((update != NULL) != cases[i].read || scratch.refused != cases[i].refused)
+                        fail_msg("%s: read %d, refused %d", cases[i].label, update != NULL, scratch.refused);
                 firesteel__status_update__free_unpacked(update, &allocator);
                 free(packed);
         }
@@ -71,6 +71,24 @@ static void a_message_may_be_freed_without_the_allocator(void **state)
         assert_int_equal(update->runs[0]->results.len, 100);
         firesteel__status_update__free_unpacked(update, NULL);
         free(packed);
+}
+
+static void scratch_holds_small_messages_and_lets_large_ones_out(void **state)
+{
+        struct wire_scratch scratch;
+        const size_t results[] = {100, 3 * WIRE_SCRATCH_SIZE, 100};
+        for (size_t i = 0; i < 3; i++) {
+                ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
+                size_t len;
+                uint8_t *packed = pack_update(results[i], &len);
+                Firesteel__StatusUpdate *update = firesteel__status_update__unpack(&allocator, len, packed);
+                const char *at = (const char *)update->runs[0]->results.data;
+                assert_int_equal(update->runs[0]->results.len, results[i]);
+                assert_int_equal(at >= scratch.bytes && at < scratch.bytes + WIRE_SCRATCH_SIZE, results[i] == 100);
+                assert_false(scratch.refused);
+                firesteel__status_update__free_unpacked(update, &allocator);
+                free(packed);
+        }
 }
 
 static void the_arena_ends_decoding_at_its_limit(void **state)
@@ -90,6 +108,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_refused_message_is_not_an_invalid_one),
                 cmocka_unit_test(a_message_may_be_freed_without_the_allocator),
+                cmocka_unit_test(scratch_holds_small_messages_and_lets_large_ones_out),
                 cmocka_unit_test(the_arena_ends_decoding_at_its_limit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

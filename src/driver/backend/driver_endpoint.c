@@ -200,12 +200,12 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
         struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
-        bool refused = false;
-        ProtobufCAllocator allocator = wire_guarded_allocator(&refused);
+        struct wire_scratch scratch;
+        ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
         Firesteel__StatusUpdate *update = firesteel__status_update__unpack(&allocator, m->len, m->body);
         if (!update) {
                 _cleanup_free_ char *no_memory = mem_printf(NO_DRIVER_MEMORY, (size_t)m->len);
-                driver_endpoint_give_up(b, x, refused ? no_memory : "not a valid message");
+                driver_endpoint_give_up(b, x, scratch.refused ? no_memory : "not a valid message");
         }
         for (size_t i = 0; update && i < update->n_computed; i++)
                 if (executor_batch_computed(x, update->computed[i]))

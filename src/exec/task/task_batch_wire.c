@@ -179,8 +179,8 @@ struct status_scratch {
         Firesteel__RunStatus message;
         uint32_t states[MAX_TASK_BATCH], sizes[MAX_TASK_BATCH], places[MAX_TASK_BATCH];
         int64_t run_ns[MAX_TASK_BATCH];
-        int64_t values[COUNTERS][MAX_TASK_BATCH];
-        Firesteel__CounterColumn columns[COUNTERS], *column_list[COUNTERS];
+        int64_t values[COUNTERS * MAX_TASK_BATCH];
+        uint32_t counters[COUNTERS];
         Firesteel__TaskFailure *failures[MAX_TASK_BATCH];
         Firesteel__TaskExtra *extras[MAX_TASK_BATCH];
         struct buf results;
@@ -197,18 +197,16 @@ static void add_counters(struct status_scratch *s, const struct task_batch *run)
         for (int i = 0; i < run->n; i++)
                 for (size_t c = 0; c < COUNTERS; c++)
                         used |= (uint64_t)(counters_of(&run->tasks[i])[c] != 0) << c;
+        int64_t *value = s->values;
         for (; used; used &= used - 1) {
                 size_t c = (size_t)__builtin_ctzll(used);
-                Firesteel__CounterColumn *column = &s->columns[c];
-                firesteel__counter_column__init(column);
-                column->counter = (uint32_t)c;
-                column->n_values = (size_t)run->n;
-                column->values = s->values[c];
+                s->counters[s->message.n_counters++] = (uint32_t)c;
                 for (int i = 0; i < run->n; i++)
-                        s->values[c][i] = counters_of(&run->tasks[i])[c];
-                s->column_list[s->message.n_counters++] = column;
+                        *value++ = counters_of(&run->tasks[i])[c];
         }
-        s->message.counters = s->column_list;
+        s->message.counters = s->counters;
+        s->message.counter_values = s->values;
+        s->message.n_counter_values = (size_t)(value - s->values);
 }
 
 static void add_failure(struct status_scratch *s, struct slot_task *t, int at)
@@ -365,9 +363,9 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
                                  (long long)from->first_task_id, from->slot);
         bool good = from->n_run_ns == n && (from->n_states == 0 || from->n_states == n) &&
                     (from->n_result_sizes == 0 || from->n_result_sizes == n) && from->n_counters <= COUNTERS &&
-                    (from->n_places == 0 || from->n_places == n);
+                    (from->n_places == 0 || from->n_places == n) && from->n_counter_values == from->n_counters * n;
         for (size_t i = 0; good && i < from->n_counters; i++)
-                good = from->counters[i]->counter < COUNTERS && from->counters[i]->n_values == n;
+                good = from->counters[i] < COUNTERS;
         for (size_t i = 0; good && i < from->n_run_ns; i++)
                 good = from->run_ns[i] >= 0 && from->run_ns[i] <= MAX_NS;
         good = good && from->start_ms >= 0 && from->start_ms <= MAX_MS;
@@ -419,6 +417,7 @@ int task_batch_read_status(const run_status *from, struct task_batch *run, struc
         if (r)
                 return r;
         const uint8_t *result = from->results.data;
+        const size_t n = (size_t)run->n;
         int64_t at_ns = 0;
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -436,8 +435,8 @@ int task_batch_read_status(const run_status *from, struct task_batch *run, struc
         }
         for (size_t c = 0; c < from->n_counters; c++)
                 for (int i = 0; i < run->n; i++) {
-                        int64_t value = MIN(from->counters[c]->values[i], MAX_COUNTER);
-                        ((int64_t *)&run->tasks[i].counters)[from->counters[c]->counter] = MAX(value, 0);
+                        int64_t value = MIN(from->counter_values[c * n + (size_t)i], MAX_COUNTER);
+                        ((int64_t *)&run->tasks[i].counters)[from->counters[c]] = MAX(value, 0);
                 }
         for (size_t i = 0; i < from->n_failures; i++)
                 run_wire_read_failure(from->failures[i], &run->tasks[from->failures[i]->at]);
