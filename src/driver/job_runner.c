@@ -496,11 +496,7 @@ void job_runner_free(struct job_runner *r)
         allocation_free(r->allocation);
         commit_coordinator_free(r->commits);
         free(r->abort_reason);
-        while (r->spare) {
-                struct task_batch *next = r->spare->next;
-                free(r->spare);
-                r->spare = next;
-        }
+        task_batches_deinit(&r->batches);
         pthread_mutex_destroy(&r->lock);
         free(r);
 }

@@ -8,7 +8,9 @@
 #include "driver/job_runner.h"
 
 #include "driver/barrier_sync.h"
+#include "driver/messages/stage_inputs.h"
 #include "driver/starvation_timer.h"
+#include "driver/messages/task_batches.h"
 #include "driver/backend/scheduler_backend.h"
 #include "sched/map_outputs.h"
 #include "driver/resume/commit_replies.h"
@@ -17,28 +19,6 @@
 #include "sched/sched.h"
 
 #include <pthread.h>
-
-/*
- * The handle of a map output, which the scheduler keeps: the id of its task + 1 in the lower 40 bits; and of an output
- * outside of executors MAP_OUTPUT_STORED and its place (shuffle/remote_shuffle.h), which is below 2^23 and not 0.
- */
-#define OUTPUT_HANDLE_TASK_BITS 40
-
-static inline uint64_t output_handle(int64_t task_id, uint32_t place)
-{
-        uint64_t stored = place ? MAP_OUTPUT_STORED | (uint64_t)place << OUTPUT_HANDLE_TASK_BITS : 0;
-        return stored | ((uint64_t)task_id + 1);
-}
-
-static inline int64_t output_handle_task(uint64_t handle)
-{
-        return (int64_t)(handle & ((UINT64_C(1) << OUTPUT_HANDLE_TASK_BITS) - 1)) - 1;
-}
-
-static inline uint32_t output_handle_place(uint64_t handle)
-{
-        return (uint32_t)((handle & ~MAP_OUTPUT_STORED) >> OUTPUT_HANDLE_TASK_BITS);
-}
 
 /* A job and its waiting thread, on whose stack it lives until `ended`; or the callback for its end. */
 struct job_waiter {
@@ -99,7 +79,7 @@ struct job_runner {
         struct fst_context *sc;
         struct sched *sched;
         struct scheduler_backend *backend;
-        struct task_batch *spare; /* for reuse */
+        struct task_batches batches;
         struct commit_coordinator *commits;
         struct commit_replies commit_replies; /* empty without a journal */
         struct barrier_sync *barriers;

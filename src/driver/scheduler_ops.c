@@ -56,6 +56,11 @@ static void scheduler_ops_close_outputs(struct job_runner *r, const struct map_o
         free(task_ids);
 }
 
+static int32_t scheduler_ops_writer(const void *resume, int executor)
+{
+        return resume_writer_of_executor(resume, executor);
+}
+
 static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
 {
         struct stage_context *work = new0(struct stage_context);
@@ -90,24 +95,9 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
         r->backend->class->locate(r->backend, &work->inputs, &location_of, &n_executors);
         for (int i = 0; i < stage->n_parents; i++) {
                 const struct map_outputs *from = stage->parents[i]->outputs;
-                struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)from->n);
                 scheduler_ops_close_outputs(r, from);
-                /*
-                 * A map output may be missing if a persisted RDD in between was complete. Then it is not read either.
-                 */
-                for (int m = 0; m < from->n; m++) {
-                        int e = from->at[m].executor;
-                        uint64_t handle = from->at[m].handle;
-                        maps[m] = (struct shuffle_map){.task_id = output_handle_task(handle), .location = -1};
-                        if (handle && e >= 0 && map_output_is_stored(&from->at[m])) {
-                                maps[m].location = SHUFFLE_REMOTE - resume_writer_of_executor(r->sc->resume, e);
-                                maps[m].place = output_handle_place(handle);
-                        } else if (handle && e >= 0 && e < n_executors) {
-                                maps[m].location = location_of[e];
-                        }
-                }
-                work->inputs.inputs[i] =
-                        (struct shuffle_inputs){.shuffle_id = from->shuffle_id, .n = from->n, .maps = maps};
+                stage_inputs_read(&work->inputs.inputs[i], from, location_of, n_executors, scheduler_ops_writer,
+                                  r->sc->resume);
         }
         return work;
 }
@@ -130,31 +120,13 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
                                  int n)
 {
         struct job_runner *r = owner;
-        struct task_batch *run = job_runner_run_new(r);
+        struct task_batch *run = task_batches_take(&r->batches, set, launches, n);
         run->work = stage_context_ref(set->user);
         run->executor = executor;
-        run->n = n;
         run->user = set;
-        run->crash_suspect = launches[0].crash_suspect; /* such a task runs alone */
-        run->locality = launches[0].locality;
-        run->speculative = launches[0].speculative;
         run->held = r->adopting != NULL;
         if (run->held)
                 run->slot = r->adopting->slot;
-        for (int i = 0; i < launches[0].n_resources; i++)
-                task_resources_put(&run->resources, launches[0].resources[i].name, launches[0].resources[i].addresses,
-                                   (size_t)launches[0].resources[i].n);
-        for (int i = 0; i < n; i++) {
-                struct slot_task *t = &run->tasks[i];
-                memset(t, 0, sizeof(*t));
-                t->info = (struct fst_task_info){.id = launches[i].task_id,
-                                                 .stage = set->stage_id,
-                                                 .stage_attempt = set->attempt,
-                                                 .partition = launches[i].partition,
-                                                 .attempt = launches[i].attempt};
-                t->index = launches[i].index;
-                t->output = launches[i].output;
-        }
         task_events_launched(r->events, set, run);
         allocation_launched(r->allocation, run);
         starvation_launched(&r->starvation);

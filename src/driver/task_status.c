@@ -21,18 +21,6 @@
 
 #include <stdio.h>
 
-struct task_batch *job_runner_run_new(struct job_runner *r)
-{
-        struct task_batch *run = r->spare;
-        if (!run) {
-                run = mem_alloc(sizeof(*run)); /* 86 KB; tasks are zeroed as they are filled */
-                memset(run, 0, offsetof(struct task_batch, tasks));
-                return run;
-        }
-        r->spare = run->next;
-        return run;
-}
-
 /* Discard a result that does not count. */
 static void task_status_discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
@@ -207,19 +195,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
 
 void job_runner_run_free(struct job_runner *r, struct task_batch *run)
 {
-        for (int i = 0; i < run->n; i++) {
-                struct slot_task *t = &run->tasks[i];
-                if (t->message)
-                        free(steal(t->message));
-                if (t->encoded.data)
-                        buf_deinit(&t->encoded);
-                if (t->accumulated)
-                        accumulator_updates_free(steal(t->accumulated));
-        }
-        stage_context_unref(steal(run->work));
-        task_resources_deinit(&run->resources);
-        run->next = r->spare;
-        r->spare = run;
+        task_batches_return(&r->batches, run);
 }
 
 int job_runner_executor_added(struct job_runner *r, const struct executor_info *x)

@@ -183,8 +183,6 @@ struct scheduler_backend {
 
 /* ---------------------------------------------------------------------------- reports to the job runner */
 
-/* Create a run, for `launch` or for the backend to fill. job_runner_run_done takes it back. */
-struct task_batch *job_runner_run_new(struct job_runner *runner);
 void job_runner_run_free(struct job_runner *runner, struct task_batch *run);
 
 /* Report the outcomes of all tasks of a run. Takes the run. */
