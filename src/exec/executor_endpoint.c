@@ -61,10 +61,12 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
 {
         Firesteel__StageHeader *header = firesteel__stage_header__unpack(&wire_guarded, m->len, m->body);
         if (header) {
-                size_t len = m->attachment_len;
+                bool here = m->attachment_len > 0;
                 executor_stages_add(x->stages, header->stage_id, header->stage_attempt,
                                     (struct stage_journal){header->job, header->signature},
-                                    rpc_message_take_attachment(m), len);
+                                    &(struct stage_bytes){.len = here ? m->attachment_len : header->bytes,
+                                                          .data = rpc_message_take_attachment(m),
+                                                          .broadcast = header->broadcast});
         }
         firesteel__stage_header__free_unpacked(header, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/blocks/broadcasts.h"
 #include "exec/lost_executors.h"
 #include "exec/app/module.h"
 #include "exec/task/stage_wire.h"
@@ -19,6 +20,7 @@ struct stage_entry {
         bool removed; /* removed while it was loading */
         void *data;   /* freed when it is decoded */
         size_t len;
+        int64_t broadcast; /* the value that has the data; 0: none */
         struct stage_context *work;
         struct fst_error error;
         int status;
@@ -36,6 +38,8 @@ static void entry_free(struct stage_entry *e)
         if (e->work)
                 shuffle_reader_env_end(&e->work->inputs);
         stage_context_unref(e->work);
+        if (e->broadcast)
+                broadcasts_remove(e->stages->options.env->broadcasts, e->broadcast);
         error_deinit(&e->error);
         free(e->data);
         free(e);
@@ -88,12 +92,32 @@ static int executor_stages_load_module(void *owner, const struct stage_module *m
         return o->load(o->owner, module, error);
 }
 
+/* Copies the stage from the broadcast value. Blocks. */
+static int executor_stages_fetch(struct stage_entry *e)
+{
+        struct broadcasts *values = e->stages->options.env->broadcasts;
+        const void *value;
+        void *hold;
+        e->data = e->len && e->len <= MAX_STAGE_WIRE ? mem_try(e->len) : NULL;
+        if (!e->data)
+                return error_set(&e->error, -ENOMEM, "there is no memory for its %zu bytes", e->len);
+        int r = broadcasts_get(values, e->broadcast, e->len, NULL, &value, &hold, &e->error);
+        if (r)
+                return r;
+        memcpy(e->data, value, e->len);
+        broadcasts_release(values, hold);
+        return 0;
+}
+
 static void executor_stages_load(uv_work_t *work)
 {
         struct stage_entry *e = container_of(work, struct stage_entry, loading);
         struct executor_stages_options *o = &e->stages->options;
+        if (e->broadcast)
+                e->status = executor_stages_fetch(e);
         o->prepare(o->owner);
-        e->status = stage_modules(e->data, e->len, executor_stages_load_module, o, &e->error);
+        if (e->status == 0)
+                e->status = stage_modules(e->data, e->len, executor_stages_load_module, o, &e->error);
 }
 
 static void executor_stages_loaded(uv_work_t *work, int status)
@@ -126,10 +150,10 @@ struct executor_stages *executor_stages_new(const struct executor_stages_options
 }
 
 void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, struct stage_journal journal,
-                         void *data, size_t len)
+                         const struct stage_bytes *bytes)
 {
         if (*executor_stages_find(s, stage_id, attempt)) {
-                free(data);
+                free(bytes->data);
                 return;
         }
         struct stage_entry *e = new0(struct stage_entry);
@@ -137,12 +161,13 @@ void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, s
         e->id = stage_id;
         e->attempt = attempt;
         e->journal = journal;
-        e->data = data;
-        e->len = len;
+        e->data = bytes->data;
+        e->broadcast = bytes->data || !s->options.env->broadcasts ? 0 : bytes->broadcast;
+        e->len = bytes->data || e->broadcast ? bytes->len : 0;
         e->last = &e->waiting;
         e->next = s->entries;
         s->entries = e;
-        int r = stage_modules(data, len, is_loaded, NULL, &e->error);
+        int r = e->broadcast ? 1 : stage_modules(e->data, e->len, is_loaded, NULL, &e->error);
         if (r < 0)
                 e->status = r;
         bool is_ready = r == 0 && s->options.is_prepared(s->options.owner);

@@ -1,8 +1,9 @@
 /*
  * The stages of an executor's tasks: decodes the driver's bytes for slots.
  *
- * A thread of the loop's pool may first fetch and load modules and files. Batches that arrive meanwhile wait. All calls
- * and callbacks are on the loop's thread.
+ * A thread of the loop's pool may first fetch a stage that the driver broadcasts, and fetch and load modules and files.
+ * Batches that arrive meanwhile wait. All calls and callbacks are on the loop's thread. The value of a broadcast stays
+ * for other executors until the stage is removed.
  */
 #pragma once
 
@@ -39,9 +40,16 @@ struct stage_journal {
         uint64_t job, signature;
 };
 
-/* Adds the encoded stage @data and takes its memory (malloc). A stage that exists already stays. */
+/* The bytes of a stage: those at @data (malloc), or if that is NULL the broadcast value of this id. */
+struct stage_bytes {
+        void *data;
+        size_t len;
+        int64_t broadcast;
+};
+
+/* Adds an encoded stage and takes its memory. A stage that exists already stays. */
 void executor_stages_add(struct executor_stages *stages, int stage_id, int attempt, struct stage_journal journal,
-                         void *data, size_t len);
+                         const struct stage_bytes *bytes);
 
 /* Calls `ready` for @run, now or later. */
 void executor_stages_run(struct executor_stages *stages, struct task_batch *run);

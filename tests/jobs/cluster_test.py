@@ -139,6 +139,15 @@ def test_examples_print_what_they_print_locally(world, tmp_path, example, words)
     world.assert_nothing_left()
 
 
+def test_stages_that_are_broadcast_compute_the_same(world, tmp_path):
+    application, words = os.path.join(TOP, "examples/pagerank.c"), (links(tmp_path), 2)
+    sent = world.run(application, *words)
+    broadcast = world.run(application, *words, conf=["spark.shuffle.mapOutput.minSizeForBroadcast=0"])
+    assert sent.returncode == 0 and sent.stdout and broadcast.stdout == sent.stdout, broadcast.stderr
+    assert "is broadcast to" in broadcast.stderr and "is broadcast to" not in sent.stderr
+    world.assert_nothing_left()
+
+
 def test_saved_lines_are_those_of_local_mode(world, tmp_path):
     (tmp_path / "text").write_text("".join(" ".join(f"w{i * i % n}" for n in range(2, 9)) + "\n" for i in range(300)))
     found = {}

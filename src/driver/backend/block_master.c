@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 
+#define MAX_LOOKED_AT MAX_BLOCK_LOCATIONS /* of holders: thousands of executors may have a piece and ask for it */
+
 struct block_holder {
         struct block_executor *executor;
         struct block_info info;
@@ -24,6 +26,7 @@ struct block_entry {
         struct block_entry *next, **link; /* of the same group */
         struct block_name name;
         VEC(struct block_holder) holders;
+        VEC(uint64_t) held_by; /* a bit for each executor, by index + 1 */
 };
 
 /* All blocks of one RDD or broadcast variable. */
@@ -91,6 +94,7 @@ void block_master_free(struct block_master *m)
                 for (struct block_entry *e = m->table[i], *next; e; e = next) {
                         next = e->chain;
                         vec_deinit(&e->holders);
+                        vec_deinit(&e->held_by);
                         free(e);
                 }
         for (size_t i = 0; i < m->group_slots; i++)
@@ -217,22 +221,44 @@ static void entry_remove(struct block_master *m, struct block_entry *e)
                 m->group_count--;
         }
         vec_deinit(&e->holders);
+        vec_deinit(&e->held_by);
         free(e);
 }
 
-/* Removes a holder. Returns true if it was the last, and the block is removed too. */
-static bool holder_remove(struct block_master *m, struct block_entry *e, const struct block_executor *executor)
+static bool block_entry_has(const struct block_entry *e, const struct block_executor *executor)
 {
-        for (size_t i = 0; i < e->holders.len; i++)
-                if (e->holders.data[i].executor == executor) {
-                        e->holders.data[i].executor->having--;
-                        e->holders.data[i] = e->holders.data[--e->holders.len];
-                        break;
-                }
+        size_t bit = (size_t)(executor->index + 1);
+        return bit / 64 < e->held_by.len && (e->held_by.data[bit / 64] >> (bit % 64) & 1);
+}
+
+static void block_entry_set_held(struct block_entry *e, const struct block_executor *executor, bool held)
+{
+        size_t bit = (size_t)(executor->index + 1);
+        while (e->held_by.len <= bit / 64)
+                vec_push(&e->held_by, 0);
+        e->held_by.data[bit / 64] &= ~((uint64_t)1 << (bit % 64));
+        e->held_by.data[bit / 64] |= (uint64_t)held << (bit % 64);
+}
+
+/* Removes a holder. Returns true if it was the last, and the block is removed too. */
+static bool holder_remove_at(struct block_master *m, struct block_entry *e, size_t at)
+{
+        struct block_executor *executor = e->holders.data[at].executor;
+        block_entry_set_held(e, executor, false);
+        executor->having--;
+        e->holders.data[at] = e->holders.data[--e->holders.len];
         if (e->holders.len > 0)
                 return false;
         entry_remove(m, e);
         return true;
+}
+
+static bool holder_remove(struct block_master *m, struct block_entry *e, const struct block_executor *executor)
+{
+        for (size_t i = 0; i < e->holders.len && block_entry_has(e, executor); i++)
+                if (e->holders.data[i].executor == executor)
+                        return holder_remove_at(m, e, i);
+        return false;
 }
 
 /* -------------------------------------------------------------------------------------------------- executors */
@@ -335,11 +361,12 @@ static void block_master_record(struct block_master *m, struct block_executor *e
         }
         if (!e)
                 e = entry_add(m, name);
-        for (size_t i = 0; i < e->holders.len; i++)
+        for (size_t i = 0; i < e->holders.len && block_entry_has(e, executor); i++)
                 if (e->holders.data[i].executor == executor) {
                         e->holders.data[i].info = *info;
                         return;
                 }
+        block_entry_set_held(e, executor, true);
         vec_push(&e->holders, (struct block_holder){executor, *info});
         executor->having++;
 }
@@ -408,12 +435,13 @@ int block_master_locations(struct block_master *m, struct block_name name, int a
         pthread_mutex_lock(&m->lock);
         const struct block_executor *asking = block_master_executor(m, asker);
         struct block_entry *e = entry_find(m, name);
-        for (size_t i = 0; e && i < e->holders.len; i++) {
-                const struct block_executor *x = e->holders.data[i].executor;
-                if (x != asking)
-                        n = ranked_add(
-                                list, n, max,
-                                (struct ranked_executor){block_master_rank(m, x, asking), x, &e->holders.data[i].info});
+        size_t all = e ? e->holders.len : 0, first = all > MAX_LOOKED_AT ? block_master_random(m) % all : 0;
+        for (size_t i = 0; i < MIN(all, (size_t)MAX_LOOKED_AT); i++) {
+                const struct block_holder *h = &e->holders.data[(first + i) % all];
+                if (h->executor != asking)
+                        n = ranked_add(list, n, max,
+                                       (struct ranked_executor){block_master_rank(m, h->executor, asking), h->executor,
+                                                                &h->info});
         }
         if (n > 0 && info)
                 *info = *list[0].info;
@@ -440,14 +468,6 @@ bool block_master_cached(struct block_master *m, int rdd, int partition)
         bool there = entry_find(m, (struct block_name){BLOCK_RDD, rdd, partition}) != NULL;
         pthread_mutex_unlock(&m->lock);
         return there;
-}
-
-static bool block_entry_has(const struct block_entry *e, const struct block_executor *executor)
-{
-        for (size_t i = 0; i < e->holders.len; i++)
-                if (e->holders.data[i].executor == executor)
-                        return true;
-        return false;
 }
 
 /*
@@ -520,7 +540,7 @@ static int block_master_remove_group(struct block_master *m, enum block_kind kin
                                 vec_push(&had, x->index);
                         if (x->index >= 0)
                                 seen[x->index] = true;
-                        if (holder_remove(m, e, x))
+                        if (holder_remove_at(m, e, i))
                                 break;
                 }
         }

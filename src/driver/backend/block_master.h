@@ -64,8 +64,9 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
 
 /*
  * Find at most @max holders of a block, without @asker: first those on @asker's host, then the others in a random
- * order. For pieces of broadcasts the driver comes last, so that executors ask each other first. *@info (NULL: not
- * wanted) is that of the first. Returns their number.
+ * order. For pieces of broadcasts the driver comes last, so that executors ask each other first. Of more than
+ * MAX_BLOCK_LOCATIONS holders it looks at as many, beginning with a random one. *@info (NULL: not wanted) is that of the
+ * first. Returns their number.
  */
 int block_master_locations(struct block_master *m, struct block_name name, int asker, struct block_location *out,
                            int max, struct block_info *info);

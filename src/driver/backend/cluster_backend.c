@@ -17,7 +17,7 @@
 #include "driver/backend/driver_transfer.h"
 #include "driver/backend/shuffle_service_cleanup.h"
 #include "driver/backend/executor_table.h"
-#include "driver/backend/stage_shipping.h"
+#include "driver/messages/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
 #include "exec/actions/row_sink.h"
 #include "exec/exit_hooks.h"
@@ -115,7 +115,7 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
                 return;
         }
         executor_take_slot(x, run);
-        int r = stage_shipping_send(b->stages, run->work, x, &error);
+        int r = stage_shipping_send(b->stages, run->work, executor, x->ref, b->executors.n, &error);
         if (r) {
                 cluster_fail_run(b, run, r, error_message(&error));
                 error_deinit(&error);
@@ -179,7 +179,7 @@ static void cluster_stage_removed(struct scheduler_backend *backend, struct stag
         removal.stages = &(Firesteel__StageHeader *){&header};
         for (int i = 0; i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
-                if (x->state == EXECUTOR_ALIVE && !b->stopping && stage_shipping_has(b->stages, work, x))
+                if (x->state == EXECUTOR_ALIVE && !b->stopping && stage_shipping_has(b->stages, work, i))
                         cluster_append_removal(b, x, &removal);
         }
         stage_shipping_forget(b->stages, work);
@@ -601,7 +601,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = cluster_remote_shuffle_start(b, error)))
                 return r;
         b->sc->block_manager_port = driver_transfer_port(b->transfer);
-        b->stages = stage_shipping_new(b->transfer);
+        b->stages = driver_transfer_ship_stages(b->transfer, &b->loop);
         driver_transfer_take(b->transfer);
         b->heartbeat_timeout_ms = timeout;
         interval = MAX(MIN(interval, timeout / 2), 1);
@@ -723,6 +723,7 @@ static void cluster_free(struct scheduler_backend *backend)
                         uv_run(&b->loop, UV_RUN_ONCE);
         }
         rpc_port_close(&b->port);
+        stage_shipping_free(b->stages);
         driver_transfer_free(b->transfer); /* its threads wake the loop */
         shuffle_service_cleanup_stop(b->service_cleanup);
         uv_walk(&b->loop, cluster_close_handle, NULL);
@@ -736,7 +737,6 @@ static void cluster_free(struct scheduler_backend *backend)
                         if (b->executors.at[i]->running[slot])
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);
-        stage_shipping_free(b->stages);
         string_list_deinit(&b->excluded_hosts);
         strmap_deinit(&b->settings);
         buf_deinit(&b->tokens);

@@ -2,17 +2,20 @@
 #include "driver/backend/driver_transfer.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/application_files.h"
 #include "driver/backend/block_master.h"
+#include "driver/messages/broadcast_turns.h"
 #include "driver/broadcast_variables.h"
 #include "driver/context.h"
 #include "driver/backend/executor_table.h"
 #include "driver/backend/file_server.h"
 #include "driver/backend/result_getter.h"
+#include "driver/messages/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
 #include "exec/blocks/broadcasts.h"
 #include "net/sha256.h"
@@ -25,6 +28,7 @@
 #include "rpc/wire_memory.h"
 
 #include <pthread.h>
+#include <uv.h>
 
 /* Work that another thread leaves to the scheduler's thread. */
 struct deferred_work {
@@ -52,7 +56,10 @@ struct driver_transfer {
         struct file_server *file_server;
         struct result_getter *results;
         struct unpersist_waits *waits;
+        struct broadcast_turns *turns;
+        uv_timer_t *turn_timer; /* NULL before driver_transfer_ship_stages */
         bool proactive;               /* replace lost copies of partitions */
+        int64_t broadcast_from;       /* spark.shuffle.mapOutput.minSizeForBroadcast */
         VEC(Firesteel__File *) known; /* files sent to executors; the scheduler's thread */
         Firesteel__Files files;
 
@@ -231,6 +238,100 @@ static void driver_transfer_on_file_added(void *owner, const char *name, const c
         driver_transfer_queue(d, (struct deferred_work){.kind = WORK_FILE, .file = file});
 }
 
+/* -------------------------------------------------------------------------------------------- places of blocks */
+
+struct location_answer {
+        Firesteel__BlockLocations message;
+        Firesteel__BlockLocation list[MAX_BLOCK_LOCATIONS], *pointers[MAX_BLOCK_LOCATIONS];
+        struct block_location places[MAX_BLOCK_LOCATIONS];
+};
+
+/* Fills the message with the first @n places. */
+static void driver_transfer_fill_answer(struct location_answer *a, int n)
+{
+        firesteel__block_locations__init(&a->message);
+        for (int i = 0; i < n; i++) {
+                firesteel__block_location__init(&a->list[i]);
+                a->list[i].executor = a->places[i].executor;
+                a->list[i].host = (char *)a->places[i].host;
+                a->list[i].port = a->places[i].port;
+                a->pointers[i] = &a->list[i];
+        }
+        a->message.n_locations = (size_t)n;
+        a->message.locations = a->pointers;
+}
+
+/* An executor that waits for its turn to fetch a piece of a broadcast value. */
+struct turn_asker {
+        struct rpc_call *call;
+        int executor;
+};
+
+static void driver_transfer_find_holders(struct driver_transfer *d, struct block_name name, int executor,
+                                         struct location_answer *answer)
+{
+        driver_transfer_fill_answer(answer, block_master_locations(d->blocks, name, executor, answer->places,
+                                                                   MAX_BLOCK_LOCATIONS, NULL));
+}
+
+static void driver_transfer_answer_asker(struct driver_transfer *d, struct turn_asker *asker, struct block_name name)
+{
+        struct location_answer answer;
+        uint8_t body[MAX_BLOCK_LOCATIONS * (BLOCK_HOST_SIZE + 32)];
+        driver_transfer_find_holders(d, name, asker->executor, &answer);
+        rpc_call_reply(asker->call, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, body,
+                       firesteel__block_locations__pack(&answer.message, body), NULL);
+        free(asker);
+}
+
+static void driver_transfer_on_turn_timer(uv_timer_t *timer);
+
+/* Answers those whose turn has come. */
+static void driver_transfer_give_turns(struct driver_transfer *d)
+{
+        struct block_name name;
+        int64_t now = now_ns();
+        for (struct turn_asker *asker; (asker = broadcast_turns_next(d->turns, now, &name));)
+                driver_transfer_answer_asker(d, asker, name);
+        int64_t deadline = broadcast_turns_deadline(d->turns);
+        if (d->turn_timer && deadline != INT64_MAX && !uv_is_active((uv_handle_t *)d->turn_timer))
+                uv_timer_start(d->turn_timer, driver_transfer_on_turn_timer, (uint64_t)ms_until(deadline, now), 0);
+}
+
+static void driver_transfer_on_turn_timer(uv_timer_t *timer)
+{
+        driver_transfer_give_turns(timer->data);
+}
+
+static bool driver_transfer_may_fetch(struct driver_transfer *d, struct block_name name, int executor,
+                                      struct rpc_message *m)
+{
+        if (name.kind != BLOCK_BROADCAST)
+                return true;
+        struct turn_asker *asker = mem_alloc(sizeof(*asker));
+        if (broadcast_turns_ask(d->turns, name, asker, now_ns())) {
+                free(asker);
+                return true;
+        }
+        *asker = (struct turn_asker){.call = rpc_message_defer(m), .executor = executor};
+        driver_transfer_give_turns(d); /* sets the timer */
+        return false;
+}
+
+void driver_transfer_locations(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
+{
+        struct block_name name;
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
+        if (!names || names->n_names != 1 || !block_name_parse(names->names[0], &name)) {
+                rpc_fail(m, "the request must have the name of one block");
+        } else if (driver_transfer_may_fetch(d, name, x->index, m)) {
+                struct location_answer answer;
+                driver_transfer_find_holders(d, name, x->index, &answer);
+                rpc_reply_packed(m, m->type, &answer.message.base, NULL);
+        }
+        firesteel__block_names__free_unpacked(names, NULL);
+}
+
 /* ---------------------------------------------------------------------------------------- the scheduler's thread */
 
 static void driver_transfer_remove_from(struct driver_transfer *d, int *executors, int n,
@@ -256,6 +357,8 @@ static void driver_transfer_do_work(struct driver_transfer *d, struct deferred_w
                         unpersist_wait_answered(e->wait);
                 break;
         case WORK_BROADCAST:
+                broadcast_turns_remove(d->turns, e->id);
+                driver_transfer_give_turns(d);
                 n = block_master_remove_broadcast(d->blocks, e->id, e->everywhere, &executors);
                 removal.n_broadcasts = 1;
                 removal.broadcasts = &e->id;
@@ -354,6 +457,10 @@ int driver_transfer_update(struct driver_transfer *d, const struct remote_execut
                                                               .memory_bytes = u->memory_bytes,
                                                               .disk_bytes = u->disk_bytes,
                                                               .rows = u->rows});
+        if (noted && name.kind == BLOCK_BROADCAST && u->storage_level) {
+                broadcast_turns_held(d->turns, name);
+                driver_transfer_give_turns(d);
+        }
         if (!noted || name.kind != BLOCK_RDD)
                 return -1;
         d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
@@ -376,45 +483,16 @@ void driver_transfer_forget_rdd(struct driver_transfer *d, int rdd)
         free(executors);
 }
 
-static void driver_transfer_answer_locations(struct rpc_message *m, const struct block_location *places, int n)
-{
-        Firesteel__BlockLocation list[MAX_BLOCK_LOCATIONS], *pointers[MAX_BLOCK_LOCATIONS];
-        Firesteel__BlockLocations answer = FIRESTEEL__BLOCK_LOCATIONS__INIT;
-        for (int i = 0; i < n; i++) {
-                firesteel__block_location__init(&list[i]);
-                list[i].executor = places[i].executor;
-                list[i].host = (char *)places[i].host;
-                list[i].port = places[i].port;
-                pointers[i] = &list[i];
-        }
-        answer.n_locations = (size_t)n;
-        answer.locations = pointers;
-        rpc_reply_packed(m, m->type, &answer.base, NULL);
-}
-
-void driver_transfer_locations(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
-{
-        struct block_location places[MAX_BLOCK_LOCATIONS];
-        struct block_name name;
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
-        if (names && names->n_names == 1 && block_name_parse(names->names[0], &name))
-                driver_transfer_answer_locations(
-                        m, places,
-                        block_master_locations(d->blocks, name, x->index, places, MAX_BLOCK_LOCATIONS, NULL));
-        else
-                rpc_fail(m, "the request must have the name of one block");
-        firesteel__block_names__free_unpacked(names, NULL);
-}
-
 void driver_transfer_peers(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
 {
-        struct block_location places[MAX_BLOCK_LOCATIONS];
+        struct location_answer answer;
         struct block_name name;
         Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
         bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
         firesteel__block_names__free_unpacked(names, NULL);
-        driver_transfer_answer_locations(
-                m, places, block_master_peers(d->blocks, x->index, named ? &name : NULL, places, MAX_BLOCK_LOCATIONS));
+        driver_transfer_fill_answer(&answer, block_master_peers(d->blocks, x->index, named ? &name : NULL,
+                                                                answer.places, MAX_BLOCK_LOCATIONS));
+        rpc_reply_packed(m, m->type, &answer.message.base, NULL);
 }
 
 int driver_transfer_cached_on(struct driver_transfer *d, int rdd, int partition, int *executors, int max)
@@ -431,6 +509,37 @@ int driver_transfer_identify(void *data, const struct module *module, struct sta
         return r;
 }
 
+static int driver_transfer_broadcast_stage(void *owner, int64_t id, const void *data, size_t len,
+                                           struct fst_error *error)
+{
+        struct driver_transfer *d = owner;
+        return broadcasts_put(d->sc->env.broadcasts, id, data, len, error);
+}
+
+static void driver_transfer_remove_stage(void *owner, int64_t id)
+{
+        struct driver_transfer *d = owner;
+        int *executors;
+        broadcasts_remove(d->sc->env.broadcasts, id);
+        block_master_remove_broadcast(d->blocks, id, true, &executors);
+        free(executors); /* they remove it with the stage */
+        broadcast_turns_remove(d->turns, id);
+        driver_transfer_give_turns(d);
+}
+
+struct stage_shipping *driver_transfer_ship_stages(struct driver_transfer *d, uv_loop_t *loop)
+{
+        d->turn_timer = new0(uv_timer_t);
+        uv_timer_init(loop, d->turn_timer);
+        d->turn_timer->data = d;
+        return stage_shipping_new(&(struct stage_shipping_options){
+                .modules = {.identify = driver_transfer_identify, .owner = d},
+                .broadcast_from = (size_t)d->broadcast_from,
+                .broadcast = d->sc->env.broadcasts ? driver_transfer_broadcast_stage : NULL,
+                .remove_broadcast = driver_transfer_remove_stage,
+                .owner = d});
+}
+
 void driver_transfer_fetch_result(struct driver_transfer *d, const struct remote_executor *x, int64_t task_id,
                                   size_t size, void *cookie)
 {
@@ -441,12 +550,14 @@ void driver_transfer_fetch_result(struct driver_transfer *d, const struct remote
 
 /* ------------------------------------------------------------------------------------------------ start and end */
 
-/* SparkListenerBlockUpdated. */
+/* SparkListenerBlockUpdated. Not for stages: each is a value of some KB, which executors drop without a message. */
 static void driver_transfer_block_updated(void *owner, const struct block_location *at, const char *executor_id,
                                           struct block_name name, const struct block_info *info)
 {
         struct driver_transfer *d = owner;
         char text[BLOCK_NAME_SIZE];
+        if (name.kind == BLOCK_BROADCAST && name.id >= STAGE_BROADCAST)
+                return;
         listener_bus_post_block_updated(
                 d->sc->bus,
                 &(struct block_updated){
@@ -488,12 +599,14 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
         d->last = &d->first;
         firesteel__files__init(&d->files);
         pthread_mutex_init(&d->lock, NULL);
+        d->turns = broadcast_turns_new();
         d->blocks = block_master_new();
         block_master_set_observer(d->blocks, &(struct block_master_observer){driver_transfer_block_updated, d});
         int r;
         if ((r = sha256_load(&sha256, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
             (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)) ||
-            (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)))
+            (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)) ||
+            (r = conf_get_bytes(sc->conf, "spark.shuffle.mapOutput.minSizeForBroadcast", &d->broadcast_from, error)))
                 return r;
         d->file_server = file_server_new(sha256);
         if ((r = driver_transfer_start(d, error)))
@@ -511,6 +624,11 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
                                                                            .owner = d});
         application_files_set_added(sc, driver_transfer_on_file_added, d);
         return 0;
+}
+
+static void driver_transfer_free_timer(uv_handle_t *timer)
+{
+        free(timer);
 }
 
 void driver_transfer_free(struct driver_transfer *d)
@@ -537,6 +655,11 @@ void driver_transfer_free(struct driver_transfer *d)
                 driver_transfer_file_free(d->known.data[i]);
         vec_deinit(&d->known);
         file_server_free(d->file_server);
+        for (struct turn_asker *asker; (asker = broadcast_turns_drop(d->turns)); free(asker))
+                rpc_call_fail(asker->call, "the application has ended");
+        broadcast_turns_free(d->turns);
+        if (d->turn_timer)
+                uv_close((uv_handle_t *)d->turn_timer, driver_transfer_free_timer);
         block_master_free(d->blocks);
         transfer_client_free(d->client);
         security_free(d->security);

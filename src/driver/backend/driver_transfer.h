@@ -10,11 +10,14 @@
 #include "exec/task/stage_wire.h"
 #include "rpc/control.pb-c.h"
 
+#include <uv.h>
+
 struct driver_transfer;
 struct fst_context;
 struct remote_executor;
 struct rpc_message;
 struct security;
+struct stage_shipping;
 
 struct unpersist_wait;
 
@@ -86,6 +89,12 @@ int driver_transfer_cached_on(struct driver_transfer *data, int rdd, int partiti
 /* Serve a module's file. As struct stage_modules_source.identify. */
 int driver_transfer_identify(void *data, const struct module *module, struct stage_module *file,
                              struct fst_error *error);
+
+/*
+ * Makes the object that sends stages, whose modules and broadcasts @data serves. Free it before @data. @loop, the
+ * scheduler's, runs timers of @data, and once more after driver_transfer_free.
+ */
+struct stage_shipping *driver_transfer_ship_stages(struct driver_transfer *data, uv_loop_t *loop);
 
 /* Fetch a result from @x. `result` is called later. If the driver ends first, @cookie is only freed. */
 void driver_transfer_fetch_result(struct driver_transfer *data, const struct remote_executor *x, int64_t task_id,
