@@ -184,6 +184,18 @@ int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max)
         return n;
 }
 
+size_t out_queue_memory(const struct out_queue *q)
+{
+        size_t bytes = q->cap * sizeof(*q->pieces);
+        const struct out_block *last = NULL; /* pieces of a block are neighbours, but for bytes that stay in place */
+        for (size_t i = 0; i < q->len; i++) {
+                const struct out_block *b = q->pieces[q->first + i].block;
+                bytes += b && b != last ? sizeof(*b) + b->cap : 0;
+                last = b ? b : last;
+        }
+        return q->current && q->current != last ? bytes + sizeof(*last) + q->current->cap : bytes;
+}
+
 void out_queue_sent(struct out_queue *q, size_t n)
 {
         q->bytes -= n;

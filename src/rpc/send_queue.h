@@ -72,5 +72,8 @@ void out_queue_put_message(struct out_queue *q, struct frame_header *h, const vo
 /* Returns the first bytes as at most @max pieces, and their number. */
 int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max);
 
+/* The memory of a queue, without bytes that stay in place. */
+size_t out_queue_memory(const struct out_queue *q);
+
 /* @n bytes were sent. */
 void out_queue_sent(struct out_queue *q, size_t n);

@@ -164,6 +164,25 @@ def test_what_is_saved_is_committed_once():
     assert seen["commits"] == 1000 and seen["jobsSucceeded"] == 1
 
 
+def test_messages_do_not_change_a_run():
+    faults = ("--executors", 30, "--tasks", 2000, "--jobs", 2, "--stages", 3, "--death", 0.3, "--loss", 0.003,
+              "--task-failures", 0.01, "--speculation", "--stragglers", "0.02x10")
+    plain, seen = report(*faults), report(*faults, "--messages")
+    same = ("jobsSucceeded", "jobsFailed", "placements", "accepted", "kills", "tasksLost", "stageAttempts", "virtualSeconds")
+    assert {key: seen[key] for key in same} == {key: plain[key] for key in same}
+    assert seen["tasksLost"] > 0 and seen["kills"] > 0
+    assert "driverNsPerTask" not in plain and seen["driverNsPerTask"] > 0
+    assert seen["stageBytesPerExecutor"] > 500 and seen["stagesBroadcast"] == 0
+
+
+def test_large_stages_are_broadcast_and_outboxes_stay_small():
+    seen = report("--executors", 2000, "--tasks", 4000, "--cores", 1, "--messages")
+    assert seen["stageBytes"] > 20000 and seen["stagesBroadcast"] == 1
+    assert seen["stageBytesPerExecutor"] < 1000  # of both stages, with questions for the places of pieces
+    assert 10 < seen["launchBytesPerTask"] < 40 and 30 < seen["statusBytesPerTask"] < 110
+    assert seen["peakOutboxesKiB"] < 2000 * 4
+
+
 def test_random_worlds():
     seen = report("--random", "--seeds", "1..300")
     assert seen["runs"] == 300 and min(seen[kind] for kind in ("jobsSucceeded", "jobsFailed", "jobsCancelled")) > 10
@@ -187,6 +206,9 @@ def test_random_worlds():
     (["--locality", "2"], "--locality takes a number from 0 to 1, not '2'"),
     (["--speculation=yes"], "--speculation takes no value"),
     (["--random", "--barrier", "1"], "--random draws the world"),
+    (["--messages", "--driver-deaths", "1"], "--messages measures one driver"),
+    (["--messages=yes"], "--messages takes no value"),
+    (["--messages", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out spark.firesteel.shuffle.store"),
     (["--output", "xml"], "--output takes text or json, not 'xml'"),
 ])
 def test_what_was_asked_wrongly_is_named(words, expected):

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "cmd/simulate/simulate.h"
+#include "cmd/simulate/simulate_messages.h"
 #include "conf/conf.h"
 #include "conf/keys.h"
 #include "text/json_string.h"
@@ -57,6 +58,7 @@ const char command_simulate_help[] =
         "  --speculation             slow tasks get a second attempt: spark.speculation=true\n"
         "  --exclusion               exclude what fails too often: spark.excludeOnFailure.enabled=true\n"
         "  --task-time TIME          (1s) mean duration of a task, which varies by half: 5ms, 2m, …\n"
+        "  --messages                encode and decode the messages of driver and executors, and report what they cost\n"
         "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
         "  --seeds A..B              a run for each seed from A to B\n"
         "  --random                  derive a small random scenario with all faults from the seed; combine only with\n"
@@ -83,6 +85,8 @@ struct simulate_request {
         struct simulator_options o;
         double executors, cores, hosts, tasks, jobs, stages, racks, driver_deaths;
         uint64_t seed, last_seed;
+        struct message_costs costs; /* of all runs */
+        bool messages;
         bool range, json, world; /* world: the user gave an option that --random excludes */
         const char *trace, *replay;
         struct fst_conf conf;
@@ -206,7 +210,7 @@ static int simulate_read_conf(struct simulate_request *r, const char *value)
         return 0;
 }
 
-enum option_kind { COUNT, CHANCE, STRAGGLERS, SEED, SEEDS, TIME, CONF, TRACE, REPLAY, OUTPUT, RANDOM, SWITCH };
+enum option_kind { COUNT, CHANCE, STRAGGLERS, SEED, SEEDS, TIME, CONF, TRACE, REPLAY, OUTPUT, RANDOM, MESSAGES, SWITCH };
 
 static const struct option {
         const char *name;
@@ -233,6 +237,7 @@ static const struct option {
         {"--saves", CHANCE, offsetof(struct simulate_request, o.saves), 1, true},
         {"--speculation", SWITCH, 0, 0, true, "spark.speculation"},
         {"--exclusion", SWITCH, 0, 0, true, "spark.excludeOnFailure.enabled"},
+        {"--messages", MESSAGES, 0, 0, true},
         {"--stragglers", STRAGGLERS, 0, 0, true},
         {"--task-time", TIME, 0, 0, true},
         {"--conf", CONF, 0, 0, true},
@@ -279,6 +284,9 @@ static int simulate_read_option(struct simulate_request *r, const struct option 
         case RANDOM:
                 r->o.random = true;
                 return 0;
+        case MESSAGES:
+                r->messages = true;
+                return 0;
         case SWITCH:
                 conf_set(&r->conf, option->key, "true");
                 return 0;
@@ -305,7 +313,7 @@ static int simulate_read_options(struct simulate_request *r, int argc, char **ar
                 if (!option)
                         return simulate_usage(argv[i][0] == '-' ? "unknown option '%s'" : "'%s' is not an option",
                                               argv[i]);
-                bool bare = option->kind == RANDOM || option->kind == SWITCH;
+                bool bare = option->kind == RANDOM || option->kind == MESSAGES || option->kind == SWITCH;
 
                 if (bare && value)
                         return simulate_usage("%s takes no value", option->name);
@@ -331,6 +339,8 @@ static int simulate_check_request(struct simulate_request *r)
                         "--output go with it");
         if (r->trace && r->driver_deaths > 0)
                 return simulate_usage("--trace writes the decisions of one driver: leave out --driver-deaths");
+        if (r->messages && r->driver_deaths > 0)
+                return simulate_usage("--messages measures one driver: leave out --driver-deaths");
         if (r->replay && (r->world || r->driver_deaths > 0 || r->o.random || r->trace || r->range))
                 return simulate_usage("--replay takes everything from the trace: only --output goes with it");
         if (r->trace && r->range)
@@ -366,6 +376,9 @@ static int simulate_read_config(struct simulate_request *r)
         if (e == 0 && !r->o.random && r->o.config.task_cpus > r->o.cores)
                 e = error_set(&error, -EINVAL, "spark.task.cpus is %d, but an executor has %d cores (--cores)",
                               r->o.config.task_cpus, r->o.cores);
+        if (e == 0 && r->messages && r->o.stores)
+                e = error_set(&error, -EINVAL, "--messages has no map outputs outside of executors: leave out "
+                                               "spark.firesteel.shuffle.store");
         if (e)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
@@ -457,7 +470,27 @@ static void simulate_print_report(const struct simulate_request *r, const struct
                 {"peakResidentKiB", "peak resident memory, KiB", (double)usage_of.ru_maxrss, 0},
         };
 
-        simulate_print_lines(lines, ARRAY_SIZE(lines), r->json);
+        const struct message_costs *c = &r->costs;
+        double tasks = (double)MAX(s->placements, 1), stages = (double)MAX(c->stages, 1);
+        struct result_line message_lines[] = {
+                {"driverNsPerTask", "driver, ns a task",
+                 (double)(s->decision_ns - c->in_scheduler_ns + c->launch_ns + c->status_ns) / tasks, 0},
+                {"launchNsPerTask", "  of it encoding launches", (double)c->launch_ns / tasks, 0},
+                {"statusNsPerTask", "  of it decoding outcomes", (double)c->status_ns / tasks, 0},
+                {"launchBytesPerTask", "bytes of launches a task", (double)c->launch_sent / tasks, 1},
+                {"statusBytesPerTask", "bytes of outcomes a task", (double)c->status_bytes / tasks, 1},
+                {"driverMsPerStage", "driver, ms a stage", (double)c->stage_ns / 1e6 / stages, 3},
+                {"stageBytes", "bytes of a stage", (double)c->stage_bytes / stages, 0},
+                {"stagesBroadcast", "stages broadcast", (double)c->broadcasts, 0},
+                {"stageBytesPerExecutor", "bytes sent, an executor and stage",
+                 (double)c->stage_sent / (double)MAX(c->stage_messages, 1), 0},
+                {"peakOutboxesKiB", "peak memory of outboxes, KiB", (double)c->peak_outboxes / 1024, 0},
+        };
+        struct result_line all[ARRAY_SIZE(lines) + ARRAY_SIZE(message_lines)];
+
+        memcpy(all, lines, sizeof(lines));
+        memcpy(all + ARRAY_SIZE(lines), message_lines, sizeof(message_lines));
+        simulate_print_lines(all, ARRAY_SIZE(lines) + (r->messages ? ARRAY_SIZE(message_lines) : 0), r->json);
 }
 
 static int simulate_finish(int status)
@@ -506,10 +539,33 @@ static void simulate_write_trace(void *owner, const char *lines, size_t len)
         fwrite(lines, 1, len, owner);
 }
 
+/* Runs with messages, and adds their costs. Returns a negative status if they cannot be encoded. */
+static int simulate_run_messages(struct simulate_request *r, struct simulator_report *report, struct fst_error *error)
+{
+        struct simulate_messages *messages = NULL;
+        int e = simulate_messages_new(&messages, error);
+
+        if (e)
+                return e;
+        r->o.messages = simulate_messages_ops(messages);
+        e = simulator_run(&r->o, report, error);
+        const struct message_costs *costs = simulate_messages_costs(messages);
+        int64_t peak = MAX(r->costs.peak_outboxes, costs->peak_outboxes);
+
+        for (size_t i = 0; i < sizeof(*costs) / sizeof(int64_t); i++)
+                ((int64_t *)&r->costs)[i] += ((const int64_t *)costs)[i];
+        r->costs.peak_outboxes = peak;
+        r->o.messages = NULL;
+        simulate_messages_free(messages);
+        return e;
+}
+
 static int simulate_run_seed(struct simulate_request *r, struct simulator_report *report, struct fst_error *error)
 {
         struct simulator_journal journal = {0};
 
+        if (r->messages)
+                return simulate_run_messages(r, report, error);
         if (r->driver_deaths == 0)
                 return simulator_run(&r->o, report, error);
         int e = simulator_run_drivers(&r->o, (int)r->driver_deaths, &journal, report, error);
@@ -539,7 +595,9 @@ static int simulate_run(struct simulate_request *r, int argc, char **argv)
                 r->o.seed = seed;
                 e = simulate_run_seed(r, &report, &error);
                 simulator_report_add(&sum, &report);
-                if (e)
+                if (e < 0)
+                        fprintf(stderr, "Error: --messages: %s\n", error_message(&error));
+                else if (e)
                         simulate_print_violation(r, seed, error_message(&error), argc, argv);
                 if (seed == r->last_seed)
                         break;

@@ -203,6 +203,8 @@ void sim_add_executor(struct sim *sim, int host, int cores, int profile)
 
         simulator_decided(sim, since);
         sim_check(sim, got == index, "executor %d got the index %d", index, got);
+        if (sim->o.messages)
+                sim->o.messages->executor_added(sim->o.messages->owner, index, id, name, cores);
         if (sim->life_ns > 0 && sim->now < sim->calm_at)
                 sim_at(sim, (int64_t)(-natural_log(1 - simulator_unit(simulator_draw(sim))) * (double)sim->life_ns),
                        SIM_DIE, index, 1);
@@ -244,6 +246,9 @@ static void on_notice(struct sim *sim, int executor)
 {
         struct sim_executor *e = &sim->executors.data[executor];
         int host = e->host, profile = e->profile;
+
+        if (sim->o.messages)
+                sim->o.messages->executor_lost(sim->o.messages->owner, executor);
         int64_t since = clock_of(sim);
 
         sim->report->executors_lost++;
@@ -468,6 +473,23 @@ static void receive_status(struct sim *sim, int64_t id)
                 tell_statuses(sim);
 }
 
+/* The status of a batch arrives, unless it is lost or has arrived before. */
+static void sim_encode_status(struct sim *sim, int64_t first, int n)
+{
+        const struct sim_task *tasks = &sim->tasks.data[first];
+        enum task_state states[SCHED_MAX_RUN];
+        int64_t run_ns[SCHED_MAX_RUN];
+
+        if (!sim->o.messages || tasks[0].run < 0 || sim->runs.data[tasks[0].run].n != n)
+                return;
+        for (int i = 0; i < n; i++) {
+                states[i] = (enum task_state)tasks[i].outcome;
+                run_ns[i] = task_ns(sim, first + i);
+        }
+        sim->o.messages->status(sim->o.messages->owner, sim->runs.data[tasks[0].run].executor, first, n, states,
+                                run_ns);
+}
+
 /* ---------------------------------------------------------------------------------------------- the driver */
 
 static void on_cancel(struct sim *sim, const struct event *event)
@@ -493,11 +515,14 @@ static void on_cancel(struct sim *sim, const struct event *event)
 
 static void simulator_handle(struct sim *sim, const struct event *event)
 {
+        int64_t since;
+
         if (event->kind == SIM_STEP) {
                 simulator_on_step(sim, event->index, event->number);
                 return;
         }
         if (event->kind == SIM_STATUS) {
+                sim_encode_status(sim, event->number, event->index);
                 for (int i = 0; i < event->index && !sim->broken; i++)
                         receive_status(sim, event->number + i);
                 return;
@@ -538,7 +563,9 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 on_stored(sim, event->index, event->number);
                 break;
         case SIM_SUBMIT:
+                since = clock_of(sim);
                 sim_submit(sim);
+                simulator_decided(sim, since);
                 break;
         case SIM_CANCEL:
                 on_cancel(sim, event);
@@ -586,6 +613,8 @@ static bool simulator_turn(struct sim *sim)
                 sched_tick(sim->s, sim->now);
         sched_revive(sim->s, sim->now);
         simulator_decided(sim, since);
+        if (sim->o.messages)
+                sim->o.messages->turn_ended(sim->o.messages->owner);
         sim_places_check_turn(sim);
         sim->report->turns++;
         if (sim->o.disturb)

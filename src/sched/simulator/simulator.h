@@ -62,6 +62,26 @@ struct simulator_journal {
 
 void simulator_journal_deinit(struct simulator_journal *journal);
 
+/*
+ * The messages between driver and executors, for their cost: the simulator calls these where a driver's backend encodes
+ * or decodes a message. They do not change the run. All are needed.
+ */
+struct simulator_messages {
+        void (*executor_added)(void *owner, int executor, const char *id, const char *host, int cores);
+        /* Its batches are lost. Before the scheduler knows. */
+        void (*executor_lost)(void *owner, int executor);
+        void (*stage_submitted)(void *owner, const struct stage *stage, const struct task_set *set);
+        void (*launch)(void *owner, int executor, const struct task_set *set, const struct task_launch *run, int n);
+        void (*kill_task)(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason);
+        /* The batch with the tasks from @first_id has ended with these states, and the driver learns of it. */
+        void (*status)(void *owner, int executor, int64_t first_id, int n, const enum task_state *states,
+                       const int64_t *run_ns);
+        void (*map_output_removed)(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle);
+        void (*task_set_removed)(void *owner, const struct task_set *set);
+        void (*turn_ended)(void *owner); /* collected messages are sent */
+        void *owner;
+};
+
 struct simulator_options {
         uint64_t seed;
         bool random; /* the seed draws all following options but the last three, small ones */
@@ -88,6 +108,7 @@ struct simulator_options {
                         uint32_t dice); /* for tests: breaks the scheduler, to check that it is noticed; may be NULL */
         struct simulator_journal *journal; /* of earlier drivers, and then of this one; NULL: not journaled */
         int64_t dies_at;                   /* the driver dies after so many events; 0: it does not. With a journal */
+        const struct simulator_messages *messages; /* NULL: messages are not encoded. Not with random or stores */
         may_commit_fn *may_commit;         /* for tests: replaces commit_coordinator_may_commit; NULL: not replaced */
 };
 

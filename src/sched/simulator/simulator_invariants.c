@@ -176,6 +176,8 @@ static void simulator_invariants_stage_submitted(void *owner, struct stage *stag
         s->began = sim->report->events;
         sim_commits_begin(sim, s, stage);
         sim_places_begin(sim, s, set);
+        if (sim->o.messages)
+                sim->o.messages->stage_submitted(sim->o.messages->owner, stage, set);
         s->inputs = new_array(struct sim_input, (size_t)stage->n_parents + 1);
         sim->report->stages++;
         sim->report->stages_again += set->attempt > 0;
@@ -198,6 +200,8 @@ static void simulator_invariants_task_set_removed(void *owner, struct task_set *
         struct sim_set *s = steal(set->user);
 
         sim_check(sim, !set->runs, "task set %s is removed while it runs", set->id);
+        if (sim->o.messages)
+                sim->o.messages->task_set_removed(sim->o.messages->owner, set);
         if (!s)
                 return;
         for (int i = 0; i < s->n_inputs; i++)
@@ -293,6 +297,8 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
                 sim->tasks.data[run[i].task_id] = (struct sim_task){.run = index};
         for (int i = 0; i < n && !is_adopted; i++)
                 vec_push(&sim->tasks, (struct sim_task){.run = index});
+        if (sim->o.messages)
+                sim->o.messages->launch(sim->o.messages->owner, executor, set, run, n);
         sim->report->placements += n;
         sim->report->runs++;
         sim->report->long_runs += n > 1;
@@ -334,6 +340,8 @@ static void simulator_invariants_kill_task(void *owner, int executor, int64_t ta
                 return;
         task->killed = true;
         sim->report->kills++;
+        if (sim->o.messages)
+                sim->o.messages->kill_task(sim->o.messages->owner, executor, task_id, interrupt, reason);
         sim_send_kill(sim, task_id);
 }
 
@@ -400,6 +408,9 @@ static void simulator_invariants_map_output_removed(void *owner, int shuffle_id,
                 sim->executors.data[output->executor].outputs--;
         output->state = OUTPUT_RELEASED;
         sim->report->outputs_removed++;
+        if (sim->o.messages && !sim->last)
+                sim->o.messages->map_output_removed(sim->o.messages->owner, shuffle_id, map_partition, executor,
+                                                    handle);
 }
 
 /* Discards accepted outputs, which will be accepted again. */
