@@ -120,6 +120,7 @@ int main(int argc, char **argv)
                                            : fst_aggregate(out, &none, take_pair, total_merge, &all)) == 0)
                         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
                 fst_unpersist(out);
+                fst_release(out); /* and its shuffle */
         }
         return fst_context_stop(sc);
 }
