@@ -2,7 +2,11 @@
  * Part files; see part_writer.h.
  *
  * Rows are written into one large buffer. When a row might not fit, the buffer is written out, compressed if the file
- * is to be. Data larger than the buffer is written directly: large text rows, and long contiguous runs of records.
+ * is to be. Large data is written directly from the memory of the rows: long contiguous runs of records, and text.
+ *
+ * Lines of a text file lie in the reader's buffer as they will lie in the part file, each followed by "\n". Such a
+ * piece, or a long row, is written with its neighbours and the buffer before them by one writev. Smaller ones are
+ * copied, because each call of the kernel costs as much as copying some 50 KB.
  *
  * Invariant: used <= BUFFER_SIZE; the buffer holds a row completely or not at all, except while a huge one is written.
  */
@@ -18,9 +22,13 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #define BUFFER_SIZE ((size_t)1 << 20)
-#define MIN_RUN ((size_t)64 << 10) /* shortest run of records that is written directly */
+#define MIN_RUN ((size_t)64 << 10)     /* shortest run of records that is written directly */
+#define MIN_PIECE ((size_t)16 << 10)   /* shortest piece of text that is written directly */
+#define MIN_DIRECT ((size_t)128 << 10) /* of all such pieces of a write */
+#define MAX_PARTS 64
 
 static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MAX, "a record fits into the buffer");
 
@@ -166,15 +174,98 @@ static int part_writer_put_row(struct part_writer *w, const fst_batch *batch, ui
         return r < 0 ? r : part_writer_put_char(w, '\n', error);
 }
 
+/* Writes the buffer and @n further parts, of which the first is free for the buffer. */
+static int part_writer_put_parts(struct part_writer *w, struct iovec *parts, int n, struct fst_error *error)
+{
+        parts[0] = (struct iovec){w->buffer, w->used};
+        w->used = 0;
+        if (!w->packed && w->file.fs->write_parts) {
+                for (int i = 0; i < n; i++)
+                        w->bytes += parts[i].iov_len;
+                return w->file.fs->write_parts(&w->file, parts, n, error);
+        }
+        int r = 0;
+        for (int i = 0; r == 0 && i < n; i++)
+                r = part_writer_put_bytes(w, parts[i].iov_base, parts[i].iov_len, error);
+        return r;
+}
+
+/* Returns the end of the rows from @first on that lie one after another in memory, with a "\n" between them. */
+static uint32_t part_writer_piece_end(const fst_bytes *lines, uint32_t rows, uint32_t first)
+{
+        uint32_t row = first + 1;
+        for (; row < rows; row++) {
+                uintptr_t end = (uintptr_t)lines[row - 1].data + lines[row - 1].len;
+                if ((uintptr_t)lines[row].data != end + 1 || lines[row].data[-1] != '\n')
+                        break;
+        }
+        return row;
+}
+
+static size_t part_writer_piece_size(const fst_bytes *lines, uint32_t first, uint32_t end)
+{
+        return (size_t)(lines[end - 1].data + lines[end - 1].len - lines[first].data);
+}
+
+/*
+ * Writes rows of text from *@row on in pieces: directly if they are large, otherwise with one copy for each piece.
+ * Stops before a short row without neighbours, whose end it would have to look for again and again.
+ */
+static int part_writer_put_pieces(struct part_writer *w, const fst_bytes *lines, uint32_t rows, uint32_t *row,
+                                  struct fst_error *error)
+{
+        while (*row < rows) {
+                struct iovec parts[MAX_PARTS];
+                int n = 1;
+                uint32_t next = *row, end = part_writer_piece_end(lines, rows, next), first_end = end;
+                size_t size = part_writer_piece_size(lines, next, end), first_size = size, direct = 0;
+                for (; next < rows && n + 2 <= MAX_PARTS; next = end) {
+                        if (next != *row) {
+                                end = part_writer_piece_end(lines, rows, next);
+                                size = part_writer_piece_size(lines, next, end);
+                        }
+                        if (size < MIN_PIECE)
+                                break;
+                        parts[n++] = (struct iovec){(void *)lines[next].data, size};
+                        parts[n++] = (struct iovec){(void *)"\n", 1};
+                        direct += size + 1;
+                }
+                if (direct >= MIN_DIRECT) {
+                        *row = next;
+                        int r = part_writer_put_parts(w, parts, n, error);
+                        if (r < 0)
+                                return r;
+                        continue;
+                }
+                if (first_end == *row + 1 && first_size < MIN_PIECE)
+                        return 0;
+                if (first_size >= BUFFER_SIZE - w->used) {
+                        int r = part_writer_flush(w, error);
+                        if (r < 0)
+                                return r;
+                }
+                char *p = mempcpy(w->buffer + w->used, lines[*row].data, first_size); /* less than MIN_DIRECT */
+                *p++ = '\n';
+                w->used = (size_t)(p - w->buffer);
+                *row = first_end;
+        }
+        return 0;
+}
+
+static bool part_writer_is_plain(fst_type type)
+{
+        return type.value == FST_KIND_NONE && type.key == FST_KIND_BYTES &&
+               !struct_type_of_column(type.key, type.key_size);
+}
+
 /* Adds rows from @first on while they fit into the buffer. Returns the first row that did not fit. */
 static uint32_t part_writer_fill(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         fst_type t = batch->type;
-        bool pair = t.value != FST_KIND_NONE;
         char *p = w->buffer + w->used, *end = w->buffer + BUFFER_SIZE;
         uint32_t row = first;
 
-        if (!pair && t.key == FST_KIND_BYTES && !struct_type_of_column(t.key, t.key_size)) {
+        if (part_writer_is_plain(t)) {
                 const fst_bytes *bytes = batch->key.bytes;
                 for (; row < batch->rows && bytes[row].len < (size_t)(end - p); row++) {
                         if (bytes[row].len > 0)
@@ -230,11 +321,15 @@ static int part_writer_write_records(struct part_writer *w, const fst_batch *bat
 
 static int part_writer_write_text(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
 {
-        for (uint32_t row = 0;;) {
+        uint32_t row = 0;
+        int r = part_writer_is_plain(batch->type)
+                        ? part_writer_put_pieces(w, batch->key.bytes, batch->rows, &row, error)
+                        : 0;
+        while (r == 0) {
                 row = part_writer_fill(w, batch, row);
                 if (row == batch->rows)
                         break;
-                int r = part_writer_flush(w, error);
+                r = part_writer_flush(w, error);
                 if (r == 0) {
                         uint32_t next = part_writer_fill(w, batch, row);
                         if (next == row)
@@ -242,10 +337,8 @@ static int part_writer_write_text(struct part_writer *w, const fst_batch *batch,
                         else
                                 row = next;
                 }
-                if (r < 0)
-                        return r;
         }
-        return 0;
+        return r;
 }
 
 int part_writer_write(struct part_writer *w, const fst_batch *batch, struct fst_error *error)

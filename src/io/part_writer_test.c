@@ -7,9 +7,11 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -150,6 +152,87 @@ static void test_records(void **state)
         }
 }
 
+/* Cuts @text into lines of up to @most bytes and writes all lines but each @skip-th, in batches. */
+static void write_lines(struct part_writer *w, char *text, size_t size, size_t most, unsigned skip, struct buf *want)
+{
+        static fst_bytes lines[1024];
+        uint64_t seed = most + skip;
+        fst_batch batch = {.type = FST_BYTES, .key.bytes = lines};
+        unsigned line = 0;
+        for (size_t at = 0; at < size; line++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                size_t length = MIN((size_t)(seed >> 33) % (most + 1), size - at - 1);
+                text[at + length] = line % 97 == 5 ? 'x' : '\n'; /* what follows a row may not be its end */
+                if (!skip || line % skip) {
+                        lines[batch.rows++] = (fst_bytes){text + at, length};
+                        buf_append(want, text + at, length);
+                        buf_putc(want, '\n');
+                }
+                at += length + 1;
+                if (batch.rows < 1024 && at < size)
+                        continue;
+                assert_int_equal(part_writer_write(w, &batch, NULL), 0);
+                batch.rows = 0;
+        }
+}
+
+/* Lines as a text reader returns them, of which large pieces are written directly. */
+static void test_lines_of_a_buffer(void **state)
+{
+        static const size_t most[] = {0, 10, 300, 3000, 40000, 400000};
+        static const unsigned skips[] = {0, 2, 13};
+        size_t size = (size_t)3 << 20;
+        char *text = malloc(size);
+        for (size_t i = 0; i < size; i++)
+                text[i] = (char)('a' + i % 26);
+        for (size_t m = 0; m < ARRAY_SIZE(most); m++)
+                for (size_t s = 0; s < ARRAY_SIZE(skips); s++) {
+                        _cleanup_(buf_deinit) struct buf want = BUF_INIT, got = BUF_INIT;
+                        struct part_writer *w = part_writer_new();
+                        assert_int_equal(part_writer_open(w, path, PART_TEXT, NULL), 0);
+                        write_lines(w, text, most[m] ? size : 5000, most[m], skips[s], &want);
+                        assert_int_equal(part_writer_bytes(w), want.len);
+                        assert_int_equal(part_writer_close(w, NULL), 0);
+                        assert_int_equal(part_writer_bytes(w), want.len);
+                        part_writer_free(w);
+                        read_back(&got);
+                        assert_int_equal(got.len, want.len);
+                        assert_memory_equal(got.data, want.data, want.len);
+                }
+        free(text);
+}
+
+/* A direct write that the limit of the file size cuts short, and then refuses. */
+static void test_reports_error_of_direct_write(void **state)
+{
+        struct rlimit before, limit;
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(buf_deinit) struct buf want = BUF_INIT;
+        char *text = malloc(400000);
+        memset(text, 'x', 400000);
+        fst_bytes rows[2] = {{text, 200000}, {text + 200000, 200000}};
+        fst_batch batch = {.rows = 2, .type = FST_BYTES, .key.bytes = rows};
+        struct part_writer *w = part_writer_new();
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before);
+        limit = before;
+        limit.rlim_cur = 300001;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        assert_int_equal(part_writer_open(w, path, PART_TEXT, NULL), 0);
+        int r = part_writer_write(w, &batch, &error), again = part_writer_write(w, &batch, NULL);
+        setrlimit(RLIMIT_FSIZE, &before);
+        signal(SIGXFSZ, SIG_DFL);
+        assert_int_equal(r, -EFBIG);
+        assert_int_equal(again, -EFBIG);
+        _cleanup_free_ char *message = mem_printf("writing %s: File too large", path);
+        assert_string_equal(error_message(&error), message);
+        part_writer_free(w);
+        read_back(&want);
+        assert_int_equal(want.len, 300001);
+        error_deinit(&error);
+        free(text);
+}
+
 static void test_cannot_create(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -169,6 +252,8 @@ int main(void)
                 cmocka_unit_test(test_types),
                 cmocka_unit_test(test_sizes),
                 cmocka_unit_test(test_records),
+                cmocka_unit_test(test_lines_of_a_buffer),
+                cmocka_unit_test(test_reports_error_of_direct_write),
                 cmocka_unit_test(test_cannot_create),
         };
         return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -14,6 +14,7 @@
 
 struct fst_error;
 struct file_system;
+struct iovec;
 
 struct file_status {
         char *path; /* full path; owned by the owner of the status */
@@ -82,6 +83,9 @@ struct file_system {
                        struct fst_error *error);
         /* Appends all @size bytes. After a failed write only close and remove are allowed. */
         int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
+        /* Appends the bytes of all @n @parts, at most 1,024, with one call of the kernel if possible. Changes @parts. NULL:
+         * write them one after another. */
+        int (*write_parts)(struct open_file *file, struct iovec *parts, int n, struct fst_error *error);
         /* Closes the file, in any case. For a written file an error means that the data may be lost. */
         int (*close)(struct open_file *file, struct fst_error *error);
         /* Closes a file that will not be used. Any part of the written data may remain. */

@@ -352,6 +352,25 @@ static int local_write(struct open_file *file, const void *data, size_t size, st
         return 0;
 }
 
+static int local_write_parts(struct open_file *file, struct iovec *parts, int n, struct fst_error *error)
+{
+        while (n > 0) {
+                ssize_t done = writev(file->fd, parts, n);
+                if (done < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return error_errno(error, "writing %s", file->path);
+                }
+                for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
+                        done -= (ssize_t)parts->iov_len;
+                if (n > 0) {
+                        parts->iov_base = (char *)parts->iov_base + done;
+                        parts->iov_len -= (size_t)done;
+                }
+        }
+        return 0;
+}
+
 static int local_close(struct open_file *file, struct fst_error *error)
 {
         int fd = file->fd;
@@ -445,6 +464,7 @@ const struct file_system local_fs = {
         .create = local_create,
         .put_new = local_put_new,
         .write = local_write,
+        .write_parts = local_write_parts,
         .close = local_close,
         .discard = local_discard,
         .mkdirs = local_mkdirs,
