@@ -25,12 +25,27 @@ struct input_splits {
         struct arena arena;
         uint64_t bytes; /* of all files */
         size_t files;
+        /* Partition i has the splits firsts[i] … firsts[i + 1] - 1, of `partitions`. In the arena. NULL: each split is a
+         * partition. */
+        uint32_t *firsts;
+        size_t partitions;
         bool near_hosts; /* some split has hosts */
         uint64_t stamp;  /* a hash of the paths, sizes and times of the files: it tells whether they have changed */
 };
 #define INPUT_SPLITS_INIT ((struct input_splits){0})
 
 void input_splits_deinit(struct input_splits *splits);
+
+static inline size_t input_splits_partitions(const struct input_splits *splits)
+{
+        return splits->firsts ? splits->partitions : splits->len;
+}
+
+/* Returns the first split of @partition, and the one after the last split of the partition before it. */
+static inline size_t input_splits_first(const struct input_splits *splits, size_t partition)
+{
+        return splits->firsts ? splits->firsts[partition] : partition;
+}
 
 /*
  * Appends the splits of @file, each of @size bytes (more than 0), the last up to 1.1 times as long. An empty file gives

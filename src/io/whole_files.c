@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "io/fs/file_systems.h"
 
 #include <inttypes.h>
@@ -13,11 +12,7 @@
 int whole_files_options_read(const struct fst_conf *conf, struct whole_files_options *options, struct fst_error *error)
 {
         int r = input_options_read(conf, &options->input, error);
-        if (r == 0)
-                r = conf_get_bytes(conf, "spark.files.maxPartitionBytes", &options->most_bytes, error);
-        if (r == 0)
-                r = conf_get_bytes(conf, "spark.files.openCostInBytes", &options->open_cost, error);
-        return r;
+        return r < 0 ? r : split_packing_read(conf, &options->packing, error);
 }
 
 /* The target size of a partition; 0: all files form one. */
@@ -26,11 +21,9 @@ static uint64_t whole_files_partition_size(const struct whole_files_options *o, 
         uint64_t wanted = (uint64_t)MAX(o->min_partitions, 1);
         if (o->unpack)
                 return (bytes + wanted - 1) / wanted;
-        uint64_t cores = o->parallelism > 0 ? (uint64_t)o->parallelism : 1, cost = (uint64_t)o->open_cost;
-        cores = MAX(cores, wanted);
-        uint64_t each = (bytes + files * cost) / cores;
-        each = MAX(each, cost);
-        return MIN(each, (uint64_t)o->most_bytes);
+        struct split_packing packing = o->packing;
+        packing.cores = MAX(packing.cores, wanted);
+        return split_packing_size(&packing, bytes, files);
 }
 
 static int whole_files_too_large(const char *path, struct fst_error *error)

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "io/input_files.h"
-#include "io/input_splits.h"
+#include "io/split_packing.h"
 
 struct fst_conf;
 
@@ -18,21 +18,18 @@ struct whole_files_options {
         struct input_options input;
         bool unpack; /* decompress by suffix (wholeTextFiles); binaryFiles keeps the stored bytes */
         int min_partitions;
-        int parallelism;    /* the application's default parallelism; binaryFiles only */
-        int64_t most_bytes; /* spark.files.maxPartitionBytes; binaryFiles only */
-        int64_t open_cost;  /* spark.files.openCostInBytes; binaryFiles only */
+        struct split_packing packing; /* binaryFiles only; its cores: the application's default parallelism */
 };
 
-/* Reads all options except unpack, min_partitions and parallelism from a configuration. Returns -EINVAL with key and
+/* Reads all options except unpack, min_partitions and packing.cores from a configuration. Returns -EINVAL with key and
  * value. */
 int whole_files_options_read(const struct fst_conf *conf, struct whole_files_options *options, struct fst_error *error);
 
 /*
  * Plans one split for each file, from 0 to its end. Partition i of *@partitions has the files firsts[i] … firsts[i + 1]
  * - 1. The target size of a partition is bytes / min_partitions (with unpack), otherwise that of Spark's file
- * partitions: min(most_bytes, max(open_cost, (bytes + files * open_cost) / max(parallelism, min_partitions))). The
- * caller frees *@firsts, an array of *@partitions + 1 numbers. Errors: those of input_files_find, -EFBIG for a file
- * that is too large; @splits is then empty.
+ * partitions, split_packing_size with max(cores, min_partitions). The caller frees *@firsts, an array of *@partitions +
+ * 1 numbers. Errors: those of input_files_find, -EFBIG for a file that is too large; @splits is then empty.
  */
 int whole_files_plan(const char *paths, const struct whole_files_options *options, struct input_splits *splits,
                      uint32_t **firsts, size_t *partitions, struct fst_error *error);

@@ -77,9 +77,7 @@ static void packs_files_into_partitions_like_spark(void **state)
                         struct whole_files_options o = {.input = INPUT_OPTIONS_INIT,
                                                         .unpack = unpack,
                                                         .min_partitions = cases[c].min_partitions,
-                                                        .parallelism = 2,
-                                                        .most_bytes = 128 << 20,
-                                                        .open_cost = 4 << 20};
+                                                        .packing = {128 << 20, 4 << 20, 2}};
                         snprintf(name, sizeof(name), "%zu", c);
                         assert_int_equal(plan(name, &o, &splits, &text, NULL), 0);
                         assert_string_equal(buf_text(&text), unpack ? cases[c].text : cases[c].binary);
@@ -89,8 +87,7 @@ static void packs_files_into_partitions_like_spark(void **state)
         /* The cost of opening a file, and the limit of a partition. */
         struct input_splits splits = INPUT_SPLITS_INIT;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        struct whole_files_options o = {
-                .input = INPUT_OPTIONS_INIT, .parallelism = 1, .most_bytes = 25, .open_cost = 1};
+        struct whole_files_options o = {.input = INPUT_OPTIONS_INIT, .packing = {25, 1, 1}};
         assert_int_equal(plan("1", &o, &splits, &text, NULL), 0);
         assert_string_equal(buf_text(&text), "0 1 2 | 3 4 5");
         input_splits_deinit(&splits);
@@ -99,7 +96,7 @@ static void packs_files_into_partitions_like_spark(void **state)
 static int read_file(const char *name, bool unpack, struct buf *content, uint64_t *bytes, struct fst_error *error)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
-        struct whole_files_options o = {.input = INPUT_OPTIONS_INIT, .unpack = unpack, .most_bytes = 1, .open_cost = 1};
+        struct whole_files_options o = {.input = INPUT_OPTIONS_INIT, .unpack = unpack, .packing = {1, 1, 0}};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct decoder *d = decoder_new();
         int r = plan(name, &o, &splits, &text, error);

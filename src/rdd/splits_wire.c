@@ -57,3 +57,29 @@ int splits_decode(struct rdd_wire_reader *reader, const Firesteel__TextSplits *m
         *out = (struct input_splits){.data = splits, .len = n, .cap = n, .bytes = total};
         return 0;
 }
+
+void splits_encode_firsts(struct rdd_wire_writer *w, Firesteel__TextSplits *text, const uint32_t *firsts, size_t n)
+{
+        text->files = arena_alloc(&w->arena, n * sizeof(*text->files));
+        text->n_files = n;
+        for (size_t i = 0; i < n; i++)
+                text->files[i] = firsts[i + 1] - firsts[i];
+}
+
+int splits_decode_firsts(struct rdd_wire_reader *reader, const Firesteel__TextSplits *m, size_t n, const fst_rdd *rdd,
+                         uint32_t **out, struct fst_error *error)
+{
+        if (!m || m->n_files != n)
+                return rdd_wire_bad(rdd, error, "its files of each partition are missing");
+        uint32_t *firsts = wire_array(reader->memory, n + 1, sizeof(*firsts));
+        if (!firsts)
+                return rdd_wire_too_big(error);
+        firsts[0] = 0;
+        for (size_t i = 0; i < n; i++) {
+                if (m->files[i] > m->n_path - firsts[i])
+                        return rdd_wire_bad(rdd, error, "a partition refers to files that do not exist");
+                firsts[i + 1] = firsts[i] + m->files[i];
+        }
+        *out = firsts;
+        return 0;
+}

@@ -165,6 +165,21 @@ def test_whole_files(shared, tmp_path, master):
     assert len(lines) == 21 and f"(file:{tmp_path}/in/20.gz,{(tmp_path / 'in/20.gz').stat().st_size})" in lines
 
 
+def test_small_files_share_partitions(shared, tmp_path):
+    (tmp_path / "in").mkdir()
+    contents = [f"line {line} of file {i}\n" * i for i in range(30) for line in [i * i]]
+    for i, content in enumerate(contents):
+        (tmp_path / "in" / f"{i:02}").write_text(content)
+    conf = ["spark.firesteel.files.combine=true", "spark.files.openCostInBytes=100", "spark.files.maxPartitionBytes=2k",
+            "spark.files.ignoreMissingFiles=true"]
+    submit(shared, "copy", tmp_path / "in", tmp_path / "out", conf=conf, master="local-cluster[2,1,1024]")
+    found = parts(tmp_path / "out")
+    assert 2 < len(found) < 15 and all(path.stat().st_size <= 2048 for path in found)
+    assert "".join(path.read_text() for path in found) == "".join(contents)
+    said = submit(shared, "copy", tmp_path / "in", tmp_path / "again", conf=[*conf, "spark.files.openCostInBytes=-1"], ok=False)
+    assert "spark.files.openCostInBytes must not be negative, but was -1" in said.stderr
+
+
 @pytest.mark.parametrize("master", MASTERS)
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_records_and_objects(shared, tmp_path, master, isolation):

@@ -308,6 +308,41 @@ static fst_rdd *whole_files(struct stage_world *w)
         return files;
 }
 
+/* Four splits of two partitions. */
+static fst_rdd *combined_text(struct stage_world *w)
+{
+        static const char *const paths[] = {"file:/a", "file:/a", "file:/b.gz", "file:/c"};
+        fst_rdd *text = fst_text_file_at(w->sc, "/dev/null", 1, HERE("text_file"));
+        struct input_splits *splits = &text->text.splits;
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+                vec_push(splits, (struct input_split){.path = paths[i],
+                                                      .start = i == 1 ? 7 : 0,
+                                                      .length = 7,
+                                                      .codec = i == 2 ? CODEC_GZIP : CODEC_NONE});
+        splits->firsts = arena_alloc(&splits->arena, 3 * sizeof(uint32_t));
+        memcpy(splits->firsts, (uint32_t[]){0, 3, 4}, 3 * sizeof(uint32_t));
+        text->lineage.partitions = (int)(splits->partitions = 2);
+        text->planned = true;
+        return text;
+}
+
+static void encodes_partitions_of_several_splits(void **state)
+{
+        struct stage_world *w = *state;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        w->work.final = combined_text(w);
+        encode(&w->work, &shipped, &bytes);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const struct input_splits *splits = &work->final->text.splits;
+        assert_int_equal(work->final->lineage.partitions, 2);
+        assert_int_equal(input_splits_partitions(splits), 2);
+        assert_memory_equal(splits->firsts, ((uint32_t[]){0, 3, 4}), 3 * sizeof(uint32_t));
+        assert_int_equal(splits->len, 4);
+        assert_int_equal(splits->data[1].start, 7);
+        assert_string_equal(splits->data[3].path, "file:/c");
+        stage_context_unref(work);
+}
+
 static void encodes_file_partitions(void **state)
 {
         struct stage_world *w = *state;
@@ -543,9 +578,16 @@ static void rejects_invalid_files(void **state)
                 {lines_instead, -EBADMSG, "lines of text are BYTES"},
                 {records_instead, -EBADMSG, "binary records are FIXED"},
         };
+        static const struct stage_change text_changes[] = {
+                {more_files, -EBADMSG, "files that do not exist"},
+                {fewer_files, -EBADMSG, "splits do not match its partitions"},
+                {fewer_partitions, -EBADMSG, "files of each partition are missing"},
+        };
         struct stage_world *w = *state;
         w->work.final = whole_files(w);
         check_refused(w, changes, ARRAY_SIZE(changes));
+        w->work.final = combined_text(w);
+        check_refused(w, text_changes, ARRAY_SIZE(text_changes));
 }
 
 static void rejects_stages_of_other_builds_and_inconsistent_operators(void **state)
@@ -690,6 +732,7 @@ int main(void)
                 WITH_WORLD(encodes_functions_with_module),
                 WITH_WORLD(rejects_functions_of_the_program),
                 WITH_WORLD(encodes_file_partitions),
+                WITH_WORLD(encodes_partitions_of_several_splits),
                 WITH_WORLD(rejects_stages_of_other_builds_and_inconsistent_operators),
                 WITH_WORLD(rejects_invalid_files),
                 WITH_WORLD(rejects_damaged_stages),

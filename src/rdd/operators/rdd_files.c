@@ -32,7 +32,7 @@ int rdd_files_plan(fst_rdd *rdd, rdd_files_plan_fn plan)
                 rdd_fail_with(rdd, r, &error);
                 return rdd->status;
         }
-        rdd->lineage.partitions = (int)MIN(rdd->text.splits.len, (size_t)INT_MAX);
+        rdd->lineage.partitions = (int)MIN(input_splits_partitions(&rdd->text.splits), (size_t)INT_MAX);
         rdd->has_hosts = rdd->text.splits.near_hosts;
         return 0;
 }
@@ -45,12 +45,14 @@ void rdd_files_free(fst_rdd *rdd)
 
 const char *rdd_files_hosts(const fst_rdd *rdd, int partition)
 {
-        return rdd->text.splits.data[partition].hosts;
+        return rdd->text.splits.data[input_splits_first(&rdd->text.splits, (size_t)partition)].hosts;
 }
 
 int rdd_files_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *m, struct fst_error *error)
 {
         m->text = splits_encode(w, &rdd->text.splits);
+        if (rdd->text.splits.firsts)
+                splits_encode_firsts(w, m->text, rdd->text.splits.firsts, rdd->text.splits.partitions);
         return 0;
 }
 

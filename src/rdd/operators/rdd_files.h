@@ -1,5 +1,5 @@
 /* Helpers of RDDs that read files (text_file, binary_records, object_file: rdd->text). Before planning they have paths,
- * afterwards one split for each partition. */
+ * afterwards the splits of each partition, one except for text_file with spark.firesteel.files.combine. */
 #pragma once
 
 #include "rdd/rdd_build.h"
@@ -14,7 +14,7 @@ fst_rdd *rdd_files_new(fst_context *sc, enum rdd_op op, fst_type type, const cha
 /* Fills in rdd->text.splits. Returns 0, or negative with @error. */
 typedef int (*rdd_files_plan_fn)(fst_rdd *rdd, const struct input_options *options, struct fst_error *error);
 
-/* A `plan` of a class: each split of @plan becomes a partition. */
+/* A `plan` of a class: each split of @plan becomes a partition, unless it has put them together. */
 int rdd_files_plan(fst_rdd *rdd, rdd_files_plan_fn plan);
 
 /*

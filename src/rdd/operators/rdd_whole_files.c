@@ -45,7 +45,7 @@ static int whole_partitions(fst_rdd *rdd)
         struct whole_files_options options = {.input = INPUT_OPTIONS_INIT,
                                               .unpack = rdd->whole.unpack,
                                               .min_partitions = rdd->whole.min_partitions,
-                                              .parallelism = fst_context_default_parallelism(rdd->sc)};
+                                              .packing.cores = (uint64_t)MAX(fst_context_default_parallelism(rdd->sc), 1)};
         size_t n = 0;
         int r = whole_files_options_read(rdd_registry_conf(rdd->sc), &options, &error);
         if (r == 0)
@@ -71,10 +71,7 @@ static int whole_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel
 {
         size_t n = (size_t)rdd->lineage.partitions;
         m->text = splits_encode(w, &rdd->whole.splits);
-        m->text->files = arena_alloc(&w->arena, n * sizeof(*m->text->files));
-        m->text->n_files = n;
-        for (size_t i = 0; i < n; i++)
-                m->text->files[i] = rdd->whole.firsts[i + 1] - rdd->whole.firsts[i];
+        splits_encode_firsts(w, m->text, rdd->whole.firsts, n);
         return 0;
 }
 
@@ -83,19 +80,8 @@ static int whole_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m,
         size_t n = (size_t)rdd->lineage.partitions;
         if (rdd->type.key != FST_KIND_BYTES || rdd->type.value != FST_KIND_BYTES)
                 return rdd_wire_bad(rdd, error, "whole files are pairs of BYTES");
-        if (!m->text || m->text->n_files != n)
-                return rdd_wire_bad(rdd, error, "its files of each partition are missing");
-        uint32_t *firsts = wire_array(reader->memory, n + 1, sizeof(*firsts));
-        if (!firsts)
-                return rdd_wire_too_big(error);
-        firsts[0] = 0;
-        for (size_t i = 0; i < n; i++) {
-                if (m->text->files[i] > m->text->n_path - firsts[i])
-                        return rdd_wire_bad(rdd, error, "a partition refers to files that do not exist");
-                firsts[i + 1] = firsts[i] + m->text->files[i];
-        }
-        rdd->whole.firsts = firsts;
-        return splits_decode(reader, m->text, firsts[n], rdd, &rdd->whole.splits, error);
+        int r = splits_decode_firsts(reader, m->text, n, rdd, &rdd->whole.firsts, error);
+        return r < 0 ? r : splits_decode(reader, m->text, rdd->whole.firsts[n], rdd, &rdd->whole.splits, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
