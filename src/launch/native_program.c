@@ -45,6 +45,8 @@ static int native_program_load(const struct native_program *p, struct app *app, 
         struct app_options options = {.path = p->path,
                                       .entry = p->entry,
                                       .cc_flags = conf_get_raw(p->conf, "spark.firesteel.cc.flags"),
+                                      .cc_march = conf_get_raw(p->conf, "spark.firesteel.cc.march"),
+                                      .master = conf_get_raw(p->conf, "spark.master"),
                                       .cc_sanitize = conf_get_raw(p->conf, "spark.firesteel.cc.sanitize"),
                                       .local_dir = dirs};
         bool check;

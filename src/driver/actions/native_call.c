@@ -25,6 +25,8 @@ static int native_load(const fst_context *sc, const char *file, const char *func
         struct app_options options = {.path = file,
                                       .entry = function,
                                       .cc_flags = conf_get_value(conf, "spark.firesteel.cc.flags"),
+                                      .cc_march = conf_get_value(conf, "spark.firesteel.cc.march"),
+                                      .master = conf_get_value(conf, "spark.master"),
                                       .cc_sanitize = conf_get_value(conf, "spark.firesteel.cc.sanitize")};
         struct app app;
         if (!file || !*file || !function || !*function)

@@ -2,8 +2,8 @@
  * See app_compiler.h.
  *
  * The compiler runs in the source's directory with the bare file name, and directories are mapped away, so that the
- * same source gives the same build-id everywhere. Path, time and size identify the compiler: running cc --version would
- * take longer than a whole run with a warm cache.
+ * same source gives the same build-id everywhere, unless it is compiled for this machine's processor. Path, time and
+ * size identify the compiler: running cc --version would take longer than a whole run with a warm cache.
  */
 #include "exec/app/app_compiler.h"
 
@@ -15,6 +15,7 @@
 #include "process/exit_cleanup.h"
 #include "base/vec.h"
 #include "exec/app/app_cache.h"
+#include "exec/app/instruction_sets.h"
 #include "exec/app/sanitizers.h"
 
 #include <firesteel/types.h>
@@ -180,6 +181,18 @@ static void add_fixed_flags(words *command, const char *folder)
 }
 
 /*
+ * Numbers must not depend on where they are computed, so products and sums stay apart: a processor that has an
+ * instruction for both rounds once instead of twice.
+ */
+static void add_processor_flags(words *command, const char *march)
+{
+        if (!march)
+                return;
+        vec_push(command, mem_printf("-march=%s", march));
+        words_add(command, "-ffp-contract=off");
+}
+
+/*
  * Makes errors of code that compiles but is always wrong: undeclared functions (their pointers are cut to int),
  * incompatible pointers, missing returns. The user's own flags come later and override these.
  */
@@ -277,6 +290,7 @@ static int job_init(struct compilation *job, const struct app_compiler *self, st
         if (r < 0)
                 return r;
         add_fixed_flags(&job->command, job->folder);
+        add_processor_flags(&job->command, self->march);
         add_warning_flags(&job->command);
         vec_push(&job->command, job->base[0] == '-' ? mem_printf("./%s", job->base) : mem_strdup(job->base));
         words_add_split(&job->command, self->flags ? self->flags : "");
@@ -296,6 +310,10 @@ static int job_key(struct compilation *job, const struct app_compiler *self, str
                 return error_errno(error, "%s", job->command.data[0]);
         buf_printf(&identity, "%u %lld.%09ld %lld\n", (unsigned)FST_ABI, (long long)compiler.st_mtim.tv_sec,
                    compiler.st_mtim.tv_nsec, (long long)compiler.st_size);
+        if (self->march && strcmp(self->march, "native") == 0) {
+                instruction_sets_describe_processor(&identity);
+                buf_putc(&identity, '\n');
+        }
         _cleanup_free_ char *map = mem_printf("-ffile-prefix-map=%s=.", job->folder);
         for (size_t i = 0; i < job->command.len; i++) {
                 if (strcmp(job->command.data[i], map) != 0) /* the mapped directories do not count */

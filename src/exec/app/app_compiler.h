@@ -13,6 +13,7 @@ struct app_compiler {
         const char *source; /* the C file */
         const char *flags; /* further flags for cc, separated by blanks; relative paths start at the source's directory.
                               "" or NULL: none */
+        const char *march; /* value for -march (instruction_sets.h); NULL: the compiler's default */
         const char *sanitizers; /* spark.firesteel.cc.sanitize; NULL: none */
         const char *local_dir;  /* directory of the cache if the home directory is not writable; NULL: /tmp */
         struct buf *messages;   /* receives the compiler's output; NULL: standard error does */

@@ -1,8 +1,10 @@
 /* Tests the cache of compiled applications with the system's compiler, in a temporary directory. */
 #include "exec/app/app_compiler.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "exec/app/instruction_sets.h"
 #include "exec/app/module.h"
 #include "unit/cases.h"
 #include "unit/temp_dir.h"
@@ -25,15 +27,20 @@ static void write_text(const char *name, const char *text)
         assert_int_equal(fclose(f), 0);
 }
 
-static char *compiled(const char *name, const char *flags)
+static char *compiled_for(const char *name, const char *flags, const char *march)
 {
         _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
-        struct app_compiler compiler = {.source = path, .flags = flags};
+        struct app_compiler compiler = {.source = path, .flags = flags, .march = march};
         struct fst_error error = FST_ERROR_INIT;
         char *object = NULL;
         if (app_compiler_run(&compiler, &object, &error) != 0)
                 fail_msg("%s", error_message(&error));
         return object;
+}
+
+static char *compiled(const char *name, const char *flags)
+{
+        return compiled_for(name, flags, NULL);
 }
 
 /* Returns the inode, which changes whenever the compiler runs. */
@@ -147,6 +154,63 @@ static void errors_name_a_remedy(void **state)
         error_deinit(&error);
 }
 
+#ifdef __x86_64__
+static void compiles_for_the_given_processor(void **state)
+{
+        struct module_info here, oldest, level;
+        _cleanup_free_ char *native = compiled_for("one/a.c", NULL, "native");
+        _cleanup_free_ char *plain = compiled_for("one/a.c", NULL, NULL);
+        _cleanup_free_ char *v2 = compiled_for("one/a.c", NULL, "x86-64-v2");
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT;
+        assert_string_not_equal(native, plain);
+        assert_string_not_equal(v2, plain);
+        assert_int_equal(module_inspect_file(native, &here, NULL), 0);
+        assert_int_equal(module_inspect_file(plain, &oldest, NULL), 0);
+        assert_int_equal(module_inspect_file(v2, &level, NULL), 0);
+        assert_int_equal(oldest.instruction_sets, 0);
+        assert_int_equal(here.instruction_sets & ~instruction_sets_here(), 0);
+        assert_int_equal(level.instruction_sets & ~here.instruction_sets, 0);
+        instruction_sets_names(level.instruction_sets, &names);
+        assert_string_equal(buf_text(&names), "sse3, ssse3, sse4.1, sse4.2, popcnt");
+}
+#endif
+
+static void chooses_the_processor_by_setting_and_master(void **state)
+{
+#ifdef __x86_64__
+#define HERE "native"
+#else
+#define HERE NULL
+#endif
+        static const struct {
+                const char *setting, *master, *march;
+        } cases[] = {
+                {NULL, "local", HERE},
+                {"auto", "local[*]", HERE},
+                {"auto", "local-cluster[2,1,1024]", HERE},
+                {"auto", "spark://h:7077", NULL},
+                {"auto", "localhost", NULL},
+                {NULL, NULL, NULL},
+                {"none", "local", NULL},
+                {"native", "yarn", "native"},
+                {"x86-64-v3", "local", "x86-64-v3"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const char *march = "unset";
+                assert_int_equal(instruction_sets_march(cases[i].setting, cases[i].master, &march, NULL), 0);
+                if (cases[i].march)
+                        assert_string_equal(march, cases[i].march);
+                else
+                        assert_null(march);
+        }
+        struct fst_error error = FST_ERROR_INIT;
+        const char *march = NULL;
+        assert_int_equal(instruction_sets_march("native -O3", "local", &march, &error), -EINVAL);
+        assert_non_null(strstr(error.message, "spark.firesteel.cc.march=native -O3: write auto, none, or one value"));
+        assert_null(march);
+        error_deinit(&error);
+}
+
 static int collect(void *context, const char *path)
 {
         char *out = context;
@@ -185,6 +249,10 @@ int main(void)
                 cmocka_unit_test(builds_the_same_object_in_another_directory),
                 cmocka_unit_test(concurrent_compilations_return_one_object),
                 cmocka_unit_test(errors_name_a_remedy),
+#ifdef __x86_64__
+                cmocka_unit_test(compiles_for_the_given_processor),
+#endif
+                cmocka_unit_test(chooses_the_processor_by_setting_and_master),
                 cmocka_unit_test(parses_make_rules),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "exec/app/app_compiler.h"
+#include "exec/app/instruction_sets.h"
 #include "exec/app/module.h"
 #include "exec/app/source_text.h"
 
@@ -34,11 +35,16 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
         _cleanup_free_ char *compiled = NULL;
         const char *path = options->path;
         if (text_ends_with(path, ".c")) {
+                const char *march;
+                int r = instruction_sets_march(options->cc_march, options->master, &march, error);
+                if (r < 0)
+                        return r;
                 struct app_compiler compiler = {.source = path,
                                                 .flags = options->cc_flags,
+                                                .march = march,
                                                 .sanitizers = options->cc_sanitize,
                                                 .local_dir = options->local_dir};
-                int r = app_compiler_run(&compiler, &compiled, error);
+                r = app_compiler_run(&compiler, &compiled, error);
                 if (r < 0)
                         return r;
                 path = compiled;

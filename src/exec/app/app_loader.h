@@ -15,6 +15,8 @@ struct app_options {
         const char *path;        /* a shared object, or a C file to compile first */
         const char *entry;       /* --class; NULL: main. For "org.x.Pi", which is not a C name: Pi, else main */
         const char *cc_flags;    /* spark.firesteel.cc.flags, or NULL */
+        const char *cc_march;    /* spark.firesteel.cc.march, or NULL */
+        const char *master;      /* master URL, or NULL: tells whether tasks run on this machine */
         const char *cc_sanitize; /* spark.firesteel.cc.sanitize; may be NULL */
         const char *local_dir;   /* see app_compiler.h */
 };

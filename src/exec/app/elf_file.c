@@ -118,14 +118,17 @@ int elf_notes_read(const void *data, size_t len, size_t align, struct module_inf
                         read_build_id(notes.data + content, note.n_descsz, out);
                 } else if (note.n_type == FST_NOTE_ABI && note.n_namesz == sizeof(FST_NOTE_OWNER) &&
                            note.n_descsz >= sizeof(out->abi) && memcmp(name, FST_NOTE_OWNER, note.n_namesz) == 0) {
-                        uint32_t abi, version = 0;
+                        uint32_t abi, version = 0, sets[2] = {0};
                         memcpy(&abi, notes.data + content, sizeof(abi));
                         if (note.n_descsz >= sizeof(abi) + sizeof(version))
                                 memcpy(&version, notes.data + content + sizeof(abi), sizeof(version));
+                        if (note.n_descsz >= sizeof(abi) + sizeof(version) + sizeof(sets))
+                                memcpy(sets, notes.data + content + sizeof(abi) + sizeof(version), sizeof(sets));
                         if (out->abi && out->abi != abi)
                                 return -EINVAL;
                         out->abi = abi;
                         out->version = MAX(out->version, version);
+                        out->instruction_sets |= sets[0] | (uint64_t)sets[1] << 32;
                 }
         }
         return 0;

@@ -8,8 +8,9 @@
 struct module_info;
 
 /*
- * Reads the build-id and the interface number from a sequence of notes. @align is the alignment of their segment. A
- * damaged note ends the sequence. Returns 0, or -EINVAL if notes contain different interface numbers.
+ * Reads the build-id, the interface number and the instruction sets from a sequence of notes. @align is the alignment
+ * of their segment. A damaged note ends the sequence. Returns 0, or -EINVAL if notes contain different interface
+ * numbers.
  */
 int elf_notes_read(const void *data, size_t len, size_t align, struct module_info *out);
 

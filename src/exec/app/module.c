@@ -17,6 +17,7 @@
 #include "base/string_prefix.h"
 #include "base/vec.h"
 #include "exec/app/elf_file.h"
+#include "exec/app/instruction_sets.h"
 #include "exec/guard/crash.h"
 
 #include <firesteel/types.h>
@@ -174,6 +175,20 @@ static int set_load_error(const char *path, struct fst_error *error)
         return error_set(error, -ENOEXEC, "%s cannot be loaded: %s", path, said);
 }
 
+static int check_instruction_sets(const char *path, const struct module_info *info, struct fst_error *error)
+{
+        uint64_t missing = info->instruction_sets & ~instruction_sets_here();
+        if (!missing)
+                return 0;
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT;
+        instruction_sets_names(missing, &names);
+        return error_set(error, -ENOEXEC,
+                         "%s was compiled for a processor with %s, which this machine's processor lacks: compile it "
+                         "for a processor that all machines have, with spark.firesteel.cc.march=none, or with another "
+                         "-march if you compile it yourself",
+                         path, buf_text(&names));
+}
+
 static int check_info(const char *path, const struct module_info *info, struct fst_error *error)
 {
         if (info->abi == 0)
@@ -197,7 +212,7 @@ static int check_info(const char *path, const struct module_info *info, struct f
                                  "%s has no build-id, by which executors know its functions: link it with "
                                  "-Wl,--build-id=sha1",
                                  path);
-        return 0;
+        return check_instruction_sets(path, info, error);
 }
 
 int module_load(const char *path, const struct module **out, struct fst_error *error)

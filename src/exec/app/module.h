@@ -20,6 +20,7 @@ struct module_info {
         char build_id[2 * MODULE_BUILD_ID_MAX + 1]; /* hexadecimal; "" if it has none */
         uint32_t abi;                               /* FST_ABI it was built against; 0: not stated */
         uint32_t version;                           /* the newest FST_VERSION among its parts; 0: unknown */
+        uint64_t instruction_sets;                  /* that its code may need: firesteel/detail/instruction_sets.h */
         uint16_t machine;                           /* EM_… */
 };
 
@@ -43,9 +44,9 @@ struct module {
 };
 
 /*
- * Loads the shared object at @path after checks: an ELF file for this machine and this FST_ABI, with every symbol
- * resolved. A second call for the same file returns the same module. Any thread. Returns -errno with @error, which
- * contains a remedy.
+ * Loads the shared object at @path after checks: an ELF file for this machine, its processor and this FST_ABI, with
+ * every symbol resolved. A second call for the same file returns the same module. Any thread. Returns -errno with
+ * @error, which contains a remedy.
  */
 int module_load(const char *path, const struct module **out, struct fst_error *error);
 

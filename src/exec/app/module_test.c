@@ -163,6 +163,10 @@ static void tells_missing_modules_from_damaged_ones(void **state)
                 "#include <firesteel/types.h>\n#undef FST_VERSION_MINOR\n#define FST_VERSION_MINOR 250\n" APPLICATION);
         build("newer.c", "newer.so", NULL);
         assert_refused("newer.so", "was built against Firesteel 0.250, this is 0.1: run it with that version");
+#ifdef __x86_64__
+        build("app.c", "tbm.so", "-D__TBM__=1"); /* which processors had from 2012 to 2017 */
+        assert_refused("tbm.so", "tbm.so was compiled for a processor with tbm, which this machine's processor lacks");
+#endif
         build("app.c", "noid.so", "-Wl,--build-id=none");
         assert_refused("noid.so", "has no build-id");
         write_text("undefined.c",

@@ -18,6 +18,7 @@
 #include "submit/packages/r_packages.h"
 #include "launch/remote_files.h"
 #include "exec/app/app_compiler.h"
+#include "exec/app/instruction_sets.h"
 #include "io/fs/uri.h"
 #include "launch/resolve_uri.h"
 
@@ -184,8 +185,13 @@ static int submit_files_compile_for_cluster(struct preparation *p, struct fst_er
                         "firesteel compile",
                         here);
         _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        const char *march; /* tasks run on other machines */
+        r = instruction_sets_march(strmap_get(&p->s->conf, "spark.firesteel.cc.march"), NULL, &march, error);
+        if (r < 0)
+                return r;
         struct app_compiler compiler = {.source = source,
                                         .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags"),
+                                        .march = march,
                                         .sanitizers = strmap_get(&p->s->conf, "spark.firesteel.cc.sanitize"),
                                         .messages = p->s->progress == stderr ? NULL : &said};
         r = app_compiler_run(&compiler, &object, error);
