@@ -83,7 +83,7 @@ static int text_feed_split(struct pipeline_node *node, const struct input_split 
         struct text_state *state = node->state;
         struct task_run *run = env->run;
         struct fst_error error = FST_ERROR_INIT;
-        struct rows rows = {.batch = {.type = node->rdd->type, .key.bytes = state->lines}};
+        struct rows rows = {.batch = {.type = node->rdd->type, .key.bytes = state->lines}, .lines = true};
         int r = text_reader_open(state->reader, split, &error);
         if (r == 0 && budget)
                 text_reader_sample(state->reader, budget);

@@ -19,10 +19,14 @@
 #endif
 
 #define BLOCK 64
+#define DEFERRED_ENOUGH 8192 /* bytes: they stay in the first-level cache, and their rows about fill a batch */
 
 struct pieces {
         fst_out *out;
         const char *at, *end; /* start of the next piece; end of the text without trailing separators */
+        /* of deferred lines: */
+        const char *start;
+        const char *trailing, *inner; /* separators before them end a line, or do not */
         char separator;
         bool pairs; /* rows are pairs with `number` */
         int64_t number;
@@ -81,6 +85,51 @@ static bool pieces_emit_until(struct pieces *p, const char *end)
                 (p)->at = next_;                                                                                       \
         } while (0)
 
+/* Whether the empty piece before the separator or line end at @hit counts: trailing ones do not, but an empty line is a
+ * piece. */
+static bool pieces_counts_empty(struct pieces *p, const char *hit)
+{
+        if (hit == p->end || *hit == '\n')
+                return hit == p->start || hit[-1] == '\n';
+        if (hit >= p->trailing && hit >= p->inner) {
+                const char *after = hit;
+                while (after < p->end && *after == p->separator)
+                        after++;
+                *(after == p->end || *after == '\n' ? &p->trailing : &p->inner) = after;
+        }
+        return hit < p->inner;
+}
+
+/* Emits the pieces of deferred lines that end at @hits of @block, one by one. */
+static bool pieces_emit_hits(struct pieces *p, const char *block, uint64_t hits)
+{
+        for (; hits; hits &= hits - 1) {
+                const char *hit = block + __builtin_ctzll(hits);
+                if ((hit > p->at || pieces_counts_empty(p, hit)) &&
+                    !pieces_emit(p, (fst_bytes){p->at, (size_t)(hit - p->at)}))
+                        return false;
+                p->at = hit + 1;
+        }
+        return true;
+}
+
+/*
+ * Emits the pieces of deferred lines that end in @block: @hits are separators, newlines and the end. @before is 1 if
+ * the byte before the block is one, too. Empty pieces are rare.
+ */
+#define PIECES_EMIT_LINES(p, block, hits, before, write, STEP)                                                         \
+        do {                                                                                                           \
+                uint32_t n_ = (uint32_t)__builtin_popcountll(hits), rows_ = (p)->out->rows;                            \
+                if (unlikely((hits & (hits << 1 | before)) || n_ + rows_ + STEP > (p)->out->room)) {                   \
+                        if (!pieces_emit_hits(p, block, hits))                                                         \
+                                return;                                                                                \
+                } else if (n_) {                                                                                       \
+                        write(p, block, hits, n_);                                                                     \
+                        (p)->out->rows = rows_ + n_;                                                                   \
+                        (p)->at = (block) + (BLOCK - __builtin_clzll(hits));                                           \
+                }                                                                                                      \
+        } while (0)
+
 #ifdef __x86_64__
 #define AVX2 __attribute__((target("avx2,bmi,popcnt,lzcnt")))
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi,bmi2,popcnt,lzcnt")))
@@ -129,6 +178,22 @@ AVX2 static void pieces_emit_views_avx2(struct pieces *p)
         PIECES_EMIT_BLOCK(p, block, hits, pieces_write_avx2, STEP_AVX2);
 }
 
+AVX2 static void pieces_emit_lines_avx2(struct pieces *p)
+{
+        const __m256i separator = _mm256_set1_epi8(p->separator), newline = _mm256_set1_epi8('\n');
+        const char *block = p->start;
+        uint64_t before = 1;
+        for (; p->end - block >= BLOCK; block += BLOCK) {
+                uint64_t hits = pieces_hits_avx2(block, separator) | pieces_hits_avx2(block, newline);
+                PIECES_EMIT_LINES(p, block, hits, before, pieces_write_avx2, STEP_AVX2);
+                before = hits >> 63;
+        }
+        uint64_t hits = (uint64_t)1 << (p->end - block);
+        if (p->end > block)
+                hits |= fst_split_hits(block, p->end, p->separator) | fst_split_hits(block, p->end, '\n');
+        PIECES_EMIT_LINES(p, block, hits, before, pieces_write_avx2, STEP_AVX2);
+}
+
 AVX512 static inline __attribute__((always_inline)) void pieces_write_avx512(const struct pieces *p, const char *block,
                                                                              uint64_t hits, uint32_t n)
 {
@@ -174,6 +239,24 @@ AVX512 static void pieces_emit_views_avx512(struct pieces *p)
         uint64_t hits =
                 last | _mm512_mask_cmpeq_epi8_mask(last - 1, _mm512_maskz_loadu_epi8(last - 1, block), separator);
         PIECES_EMIT_BLOCK(p, block, hits, pieces_write_avx512, STEP_AVX512);
+}
+
+AVX512 static void pieces_emit_lines_avx512(struct pieces *p)
+{
+        const __m512i separator = _mm512_set1_epi8(p->separator), newline = _mm512_set1_epi8('\n');
+        const char *block = p->start;
+        uint64_t before = 1;
+        for (; p->end - block >= BLOCK; block += BLOCK) {
+                __m512i bytes = _mm512_loadu_si512(block);
+                uint64_t hits = _mm512_cmpeq_epi8_mask(bytes, separator) | _mm512_cmpeq_epi8_mask(bytes, newline);
+                PIECES_EMIT_LINES(p, block, hits, before, pieces_write_avx512, STEP_AVX512);
+                before = hits >> 63;
+        }
+        uint64_t last = (uint64_t)1 << (p->end - block);
+        __m512i bytes = _mm512_maskz_loadu_epi8(last - 1, block);
+        uint64_t hits = last | _mm512_mask_cmpeq_epi8_mask(last - 1, bytes, separator) |
+                        _mm512_mask_cmpeq_epi8_mask(last - 1, bytes, newline);
+        PIECES_EMIT_LINES(p, block, hits, before, pieces_write_avx512, STEP_AVX512);
 }
 #endif
 
@@ -225,8 +308,86 @@ void pieces_emit_with(enum pieces_vectors vectors, fst_out *out, fst_bytes text,
 #endif
 }
 
+/* -------------------------------------------------------------------------------------------- deferred lines */
+
+void pieces_emit_deferred_with(enum pieces_vectors vectors, struct op *op)
+{
+        const struct deferred_lines *d = &op->deferred;
+        struct pieces p = {.out = &op->out,
+                           .at = d->start,
+                           .start = d->start,
+                           .end = d->end,
+                           .trailing = d->start,
+                           .inner = d->start,
+                           .separator = d->separator,
+                           .pairs = d->pairs,
+                           .number = d->number,
+                           .file = d->file,
+                           .line = d->line};
+        op->out.room = d->room;
+        op->deferred.end = NULL;
+        if (op->status)
+                return;
+#ifdef __x86_64__
+        if (vectors == PIECES_AVX512)
+                pieces_emit_lines_avx512(&p);
+        else if (vectors == PIECES_AVX2)
+                pieces_emit_lines_avx2(&p);
+#endif
+}
+
+void pieces_emit_deferred(struct op *op)
+{
+        pieces_emit_deferred_with(pieces_vectors_here(), op);
+}
+
+static inline bool pieces_follow_deferred(const struct deferred_lines *d, fst_bytes text, char separator,
+                                          const int64_t *number)
+{
+        return d->end && text.data == d->end + 1 && *d->end == '\n' && separator == d->separator &&
+               (number ? d->pairs && *number == d->number : !d->pairs);
+}
+
+/* Whether the pieces of @text, which is in a line, may be found later. */
+static bool pieces_may_defer(const fst_out *out, fst_bytes text, char separator, const int64_t *number)
+{
+        const struct op *op = out->op;
+        uint32_t tag = FST_TAG(FST_KIND_BYTES, number ? FST_KIND_I64 : FST_KIND_NONE);
+        return op->may_defer && op->source_has_lines && op->status == 0 && out->tag == tag && separator != '\n' &&
+               (uintptr_t)text.data - out->stable[0].start < out->stable[0].size &&
+               pieces_vectors_here() != PIECES_PLAIN;
+}
+
+static bool pieces_defer(fst_out *out, fst_bytes text, char separator, const int64_t *number, const char *file,
+                         int line)
+{
+        struct op *op = out->op;
+        struct deferred_lines *d = &op->deferred;
+        if (likely(pieces_follow_deferred(d, text, separator, number))) {
+                d->end = text.data + text.len;
+                if (d->end - d->start >= DEFERRED_ENOUGH)
+                        pieces_emit_deferred(op);
+                return true;
+        }
+        if (d->end)
+                pieces_emit_deferred(op);
+        if (!pieces_may_defer(out, text, separator, number))
+                return false;
+        *d = (struct deferred_lines){.start = text.data,
+                                     .end = text.data + text.len,
+                                     .room = out->room,
+                                     .separator = separator,
+                                     .pairs = number != NULL,
+                                     .number = number ? *number : 0,
+                                     .file = file,
+                                     .line = line};
+        out->room = 0;
+        return true;
+}
+
 FST_API void fst_out_pieces(fst_out *out, fst_bytes text, char separator, const int64_t *number, const char *file,
                             int line)
 {
-        pieces_emit_with(pieces_vectors_here(), out, text, separator, number, file, line);
+        if (!pieces_defer(out, text, separator, number, file, line))
+                pieces_emit_with(pieces_vectors_here(), out, text, separator, number, file, line);
 }

@@ -14,6 +14,7 @@
 
 #define TEXT 4096
 #define NUMBER 7
+#define BLOCK_BYTES 64
 
 /* A sink that joins the rows that it gets by '|'. */
 struct joining_sink {
@@ -152,11 +153,133 @@ static void emits_at_the_edges_of_blocks(void **state)
                         }
 }
 
+enum { LINES = 60 };
+
+/* Lines in one buffer. Some end with more than a newline, so that the next one is no neighbour. */
+static size_t lines_make(char *buffer, fst_bytes *lines, size_t longest)
+{
+        size_t at = 0;
+        for (int i = 0; i < LINES; i++) {
+                size_t len = random_below(4) ? random_below(150) : random_below(3);
+                for (size_t j = 0; j < len; j++)
+                        buffer[at + j] = random_below(longest + 1) ? (char)('a' + random_below(26)) : ' ';
+                lines[i] = (fst_bytes){buffer + at, len};
+                at += len;
+                if (random_below(10) == 0)
+                        buffer[at++] = '\r';
+                buffer[at++] = '\n';
+        }
+        return at;
+}
+
+static void assert_same_rows(struct emitter *ours, struct emitter *loop)
+{
+        assert_int_equal(op_flush(&ours->op), 0);
+        assert_int_equal(op_flush(&loop->op), 0);
+        assert_int_equal(ours->sink.rows, loop->sink.rows);
+        assert_int_equal(ours->sink.len, loop->sink.len);
+        assert_memory_equal(ours->sink.joined, loop->sink.joined, loop->sink.len);
+        emitter_deinit(ours);
+        emitter_deinit(loop);
+}
+
+/* Emits pieces of lines, of parts of lines and with other numbers, and other rows between them. */
+static void emit_lines_and_others(const fst_bytes *lines, bool pairs, struct emitter *ours, struct emitter *loop)
+{
+        for (int i = 0; i < LINES; i++) {
+                fst_bytes line = lines[i];
+                const uint64_t kind = random_below(20);
+                if (kind == 0 && line.len > 2)
+                        line = (fst_bytes){line.data + 1, line.len - 1 - random_below(2)};
+                emit_by_loop(loop, line);
+                if (pairs)
+                        fst_emit_pieces_with(&ours->op.out, line, ' ', NUMBER);
+                else
+                        fst_emit_pieces(&ours->op.out, line, ' ');
+                if (kind == 1 && pairs) {
+                        fst_emit(&ours->op.out, fst_bytes_of("other"), NUMBER);
+                        fst_emit(&loop->op.out, fst_bytes_of("other"), NUMBER);
+                } else if (kind == 2 && !pairs) {
+                        fst_emit(&ours->op.out, line);
+                        fst_emit(&loop->op.out, line);
+                }
+        }
+}
+
+static void emits_deferred_lines_as_a_loop_does(void **state)
+{
+        static char buffer[LINES * 160];
+        fst_bytes lines[LINES];
+        for (int i = 0; i < 400; i++) {
+                const bool pairs = i & 1;
+                const size_t size = lines_make(buffer, lines, (size_t[]){0, 1, 5, 12, 300}[i % 5]);
+                struct emitter ours, loop;
+                emitter_init(&ours, pairs, 4 * sizeof(buffer));
+                emitter_init(&loop, pairs, 4 * sizeof(buffer));
+                struct rows source = {.stable = {{(uintptr_t)buffer, size}}, .lines = true};
+                op_borrow(&ours.op, &source);
+                op_borrow(&loop.op, &source);
+                ours.op.may_defer = true;
+                emit_lines_and_others(lines, pairs, &ours, &loop);
+                assert_same_rows(&ours, &loop);
+        }
+}
+
+static void emits_deferred_lines_with_all_vectors(void **state)
+{
+        static char buffer[LINES * 160];
+        for (int i = 0; i < 400; i++)
+                for (int vectors = PIECES_AVX2; vectors <= (int)pieces_vectors_here(); vectors++) {
+                        const size_t size = random_below(3 * BLOCK_BYTES + 1);
+                        struct emitter ours, loop;
+                        emitter_init(&ours, true, 2 * sizeof(buffer));
+                        emitter_init(&loop, true, 2 * sizeof(buffer));
+                        struct rows source = {.stable = {{(uintptr_t)buffer, sizeof(buffer)}}, .lines = true};
+                        op_borrow(&ours.op, &source);
+                        op_borrow(&loop.op, &source);
+                        for (size_t j = 0; j < size; j++)
+                                buffer[j] = "ab \n"[random_below((uint64_t[]){4, 3, 2}[i % 3])];
+                        for (const char *at = buffer, *end; at <= buffer + size; at = end + 1) {
+                                const char *hit = memchr(at, '\n', (size_t)(buffer + size - at));
+                                end = hit ? hit : buffer + size;
+                                emit_by_loop(&loop, (fst_bytes){at, (size_t)(end - at)});
+                        }
+                        ours.op.deferred = (struct deferred_lines){.start = buffer,
+                                                                   .end = buffer + size,
+                                                                   .room = ours.op.out.room,
+                                                                   .separator = ' ',
+                                                                   .pairs = true,
+                                                                   .number = NUMBER};
+                        pieces_emit_deferred_with((enum pieces_vectors)vectors, &ours.op);
+                        assert_same_rows(&ours, &loop);
+                }
+}
+
+static void discards_deferred_lines_of_an_abandoned_partition(void **state)
+{
+        static const char line[] = "one two";
+        struct emitter e;
+        emitter_init(&e, false, 100);
+        struct rows source = {.stable = {{(uintptr_t)line, sizeof(line)}}, .lines = true};
+        op_borrow(&e.op, &source);
+        e.op.may_defer = true;
+        fst_emit_pieces(&e.op.out, fst_bytes_of(line), ' ');
+        op_drop(&e.op);
+        fst_emit(&e.op.out, fst_bytes_of("three"));
+        assert_int_equal(op_flush(&e.op), 0);
+        assert_int_equal(e.sink.rows, 1);
+        assert_memory_equal(e.sink.joined, "three|", 6);
+        emitter_deinit(&e);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(emits_what_a_loop_emits),
                 cmocka_unit_test(emits_at_the_edges_of_blocks),
+                cmocka_unit_test(emits_deferred_lines_as_a_loop_does),
+                cmocka_unit_test(emits_deferred_lines_with_all_vectors),
+                cmocka_unit_test(discards_deferred_lines_of_an_abandoned_partition),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

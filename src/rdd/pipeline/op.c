@@ -6,6 +6,7 @@
 #include "rdd/pipeline/op.h"
 
 #include "base/mem.h"
+#include "rdd/pipeline/emit_pieces.h"
 #include "store/page.h"
 #include "structs/struct_row.h"
 
@@ -76,6 +77,8 @@ int op_push(struct op *op, const struct rows *rows)
 
 int op_flush(struct op *op)
 {
+        if (op->deferred.end)
+                pieces_emit_deferred(op);
         if (op->out.rows == 0)
                 return op->status;
         struct rows rows = {
@@ -129,6 +132,7 @@ void op_borrow(struct op *op, const struct rows *in)
 {
         op->source[0] = op->out.stable[0] = in->stable[0];
         op->source[1] = op->out.stable[1] = in->stable[1];
+        op->source_has_lines = in->lines;
 }
 
 int op_input_done(struct op *op)
@@ -212,7 +216,7 @@ static inline void out_limit_heap(fst_out *out)
         if (likely(op->heap.bytes <= HEAP_ENOUGH))
                 return;
         if (!op->one_for_one)
-                out->room = out->rows + 1;
+                *(op->deferred.end ? &op->deferred.room : &out->room) = out->rows + 1;
         else if (op->in_parts && !op->status)
                 op->status = OP_FULL;
 }

@@ -29,6 +29,18 @@
 struct rows {
         fst_batch batch;
         struct fst_stable stable[2]; /* the source's buffer; the arena of the operator that made the batch */
+        bool lines; /* the source's buffer is text, and its rows are lines without the newlines between them */
+};
+
+/* Lines whose pieces were emitted, and are found later in all of them at once: rdd/pipeline/emit_pieces.h. */
+struct deferred_lines {
+        const char *start, *end; /* the lines and the newlines between them; end is NULL if there are none */
+        uint32_t room;           /* of `out`, which has none meanwhile, so that other rows come after the lines */
+        char separator;
+        bool pairs; /* rows are pairs with `number` */
+        int64_t number;
+        const char *file; /* of the first call */
+        int line;
 };
 
 struct op;
@@ -50,16 +62,19 @@ struct op {
         const struct op_class *class;
         struct op *next; /* NULL: this is a sink */
         struct task_run *run;
-        int partition;               /* the partition of its RDD that is computed */
-        int status;                  /* the last result from downstream */
-        fst_type type;               /* type of the rows it makes */
-        fst_out out;                 /* the batch being filled */
+        int partition;                            /* the partition of its RDD that is computed */
+        int status;                               /* the last result from downstream */
+        fst_type type;                            /* type of the rows it makes */
+        fst_out out;                              /* the batch being filled */
         const struct struct_type *out_structs[2]; /* of its keys and values; NULL: not structs */
-        struct arena heap;           /* copied bytes of that batch */
-        struct fst_stable source[2]; /* memory of the current input batch, which `out` may point into */
+        struct arena heap;                        /* copied bytes of that batch */
+        struct fst_stable source[2];              /* memory of the current input batch, which `out` may point into */
         /* each input row makes one row: an excess row is an error and nothing is flushed */
         bool one_for_one;
-        bool in_parts; /* one_for_one: OP_FULL in `status` when `heap` is large */
+        bool in_parts;         /* one_for_one: OP_FULL in `status` when `heap` is large */
+        bool may_defer;        /* its functions see rows of `source` only, and it flushes after each input batch */
+        bool source_has_lines; /* `source[0]` is that of rows with `lines` */
+        struct deferred_lines deferred; /* in `source[0]` */
 };
 
 /* Initializes the common part. @type is the type that the operator makes or that a sink takes. */
@@ -158,6 +173,9 @@ static inline int op_begin(struct op *op)
 /* Empties `out`, so that the next partition does not begin with rows of this one. */
 static inline void op_drop(struct op *op)
 {
+        if (op->deferred.end)
+                op->out.room = op->deferred.room;
+        op->deferred.end = NULL;
         op->out.rows = 0;
         arena_reset(&op->heap);
 }

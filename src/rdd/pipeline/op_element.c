@@ -17,7 +17,7 @@ struct element_op {
         fst_fn fn;
         struct struct_view view; /* its input: rows, or for map_values the values */
         bool filters;            /* its loop takes rows as they are, and pushes some of them */
-        uint32_t called; /* rows for which it was called, after an emitting loop ended early */
+        uint32_t called;         /* rows for which it was called, after an emitting loop ended early */
         int (*loop)(struct element_op *self, const struct rows *in);
 };
 
@@ -404,6 +404,7 @@ struct op *element_op_new(enum element_kind kind, struct task_run *run, fst_type
         self->filters = kind == ELEMENT_FILTER;
         struct_view_init(&self->view, kind == ELEMENT_MAP_VALUES ? element_value_type(in) : in);
         self->loop = element_loop_for(kind, form, FST_SHAPE_TAG(fn->shape));
+        self->op.may_defer = kind == ELEMENT_FLAT_MAP || kind == ELEMENT_BATCHES;
         self->op.one_for_one = self->op.in_parts = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
         return &self->op;
 }
