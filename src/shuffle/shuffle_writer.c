@@ -270,7 +270,10 @@ static int shuffle_writer_bypass(struct shuffle_writer *w, const fst_batch *batc
         return start_combining(w);
 }
 
-static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *batch)
+/* Combines @pieces unless that is NULL, otherwise @batch. *@done: how many of them; the others were moved to pages if
+ * they are rows of @batch. */
+static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *batch, const struct piece_ends *pieces,
+                                  uint32_t *done)
 {
         struct task_run *run = w->op.run;
         struct fst_error error = FST_ERROR_INIT;
@@ -279,10 +282,12 @@ static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *bat
         const struct aggregate_values *values = w->shuffled->values;
         const char *outer = task_run_enter(run, values ? values->merge.name : w->shuffled->fn.name);
         w->adding = true;
-        while ((r = aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
+        while ((r = pieces ? aggregate_add_pieces(w->aggregate, pieces, &at, &error)
+                           : aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
                 if ((r = shuffle_writer_drain(w)))
                         break;
         w->adding = false;
+        *done = at;
         task_run_leave(run, outer);
         if (r == -ENOMEM && !run->status && !values) { /* not even an empty table has room for a row */
                 error_deinit(&error);
@@ -334,12 +339,27 @@ static int writer_consume(struct op *op, const struct rows *in)
         fault_point(FAULT_MAP);
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
+        uint32_t done;
         if (w->combining)
-                return shuffle_writer_combine(w, &in->batch);
+                return shuffle_writer_combine(w, &in->batch, NULL, &done);
         if (w->sampling)
                 return shuffle_writer_bypass(w, &in->batch);
         int r = row_placer_place(&w->placing, &in->batch, w->places);
         return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
+}
+
+/* Only a table takes pieces; the others come as rows. */
+static int writer_consume_pieces(struct op *op, const struct piece_ends *pieces, uint32_t *done)
+{
+        static const fst_batch none = {0};
+        struct shuffle_writer *w = writer_of(op);
+        *done = 0;
+        if (!w->combining || w->shuffled->values)
+                return 0;
+        fault_point(FAULT_MAP);
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        return shuffle_writer_combine(w, &none, pieces, done);
 }
 
 /*
@@ -429,8 +449,13 @@ static void shuffle_writer_free(struct op *op)
 }
 
 static const struct op_class writer_class = {
-        "shuffle",         .begin = writer_begin,     .consume = writer_consume,
-        .end = writer_end, .abandon = writer_abandon, .free = shuffle_writer_free,
+        "shuffle",
+        .begin = writer_begin,
+        .consume = writer_consume,
+        .consume_pieces = writer_consume_pieces,
+        .end = writer_end,
+        .abandon = writer_abandon,
+        .free = shuffle_writer_free,
 };
 
 struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store)

@@ -257,6 +257,17 @@ int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, str
         return r;
 }
 
+int aggregate_add_pieces(struct aggregate *a, const struct piece_ends *pieces, uint32_t *at, struct fst_error *error)
+{
+        a->busy = true;
+        int r = table_add_pieces(&a->table, pieces, at, error);
+        a->busy = false;
+        if (r <= 0)
+                return r;
+        return a->table.count ? FST_AGGREGATE_E_FULL
+                              : aggregate_no_memory(error, "a row is too large for the memory of this task");
+}
+
 static int aggregate_add_page(struct aggregate *a, struct page_cursor *cursor, const struct page *page,
                               struct fst_error *error)
 {

@@ -26,6 +26,7 @@
 
 struct aggregate;
 struct fst_error;
+struct piece_ends; /* rdd/pipeline/op.h */
 struct spill_space;
 
 /* How values of another type enter accumulators. */
@@ -81,6 +82,10 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
  */
 int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error);
 #define FST_AGGREGATE_E_FULL 1
+
+/* The same for pieces of a text, for AGGREGATE_MAP without `values`; keys are BYTES, and values I64 if pieces are
+ * pairs, otherwise there are none. */
+int aggregate_add_pieces(struct aggregate *a, const struct piece_ends *pieces, uint32_t *at, struct fst_error *error);
 
 /*
  * Returns the next rows of the result in @batch and, if @hashes is not NULL (room for FST_BATCH_ROWS), the hash of each

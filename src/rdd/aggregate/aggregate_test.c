@@ -45,6 +45,67 @@ static void drains_when_full(void **state)
         fixture_deinit(&f);
 }
 
+/* Writes @n pieces of up to @longest letters to @text, and their ends. */
+static void pieces_make(char *text, uint32_t *ends, uint32_t n, size_t keys, size_t longest)
+{
+        uint32_t at = 0;
+        ends[0] = UINT32_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+                uint64_t key = random_below(keys);
+                size_t len = 2 + key % (longest - 1);
+                for (size_t j = 0; j < len; j++)
+                        text[at++] = (char)('a' + (key >> (4 * (j % 4)) & 15));
+                ends[i + 1] = at++;
+        }
+}
+
+/* Compares pieces of a text with the same rows. Returns how often the table was full. */
+static size_t combines_pieces_as_rows(struct aggregate_fixture *f, size_t keys, size_t longest, size_t batches)
+{
+        enum { PIECES = 900 };
+        size_t drains = 0;
+        struct fst_error error = FST_ERROR_INIT;
+        struct entries expected = {0}, got = {0};
+        uint32_t ends[1 + PIECES];
+        char *text = mem_zero(PIECES * (longest + 1) + 16);
+        fixture_start(f);
+        for (size_t i = 0; i < batches; i++) {
+                const struct piece_ends pieces = {
+                        .text = text, .ends = ends + 1, .n = PIECES, .pairs = true, .number = (int64_t)i - 2};
+                uint32_t at = 0;
+                int r;
+                pieces_make(text, ends, PIECES, keys, longest);
+                for (uint32_t j = 0; j < PIECES; j++)
+                        entries_add(&expected, piece_at(&pieces, j), pieces.number);
+                for (; (r = aggregate_add_pieces(f->a, &pieces, &at, &error)) == FST_AGGREGATE_E_FULL; drains++)
+                        assert_true(fixture_drain(f, &got) > 0);
+                if (r)
+                        fail_msg("%d: %s", r, error_message(&error));
+                assert_int_equal(at, PIECES);
+        }
+        assert_int_equal(aggregate_stats(f->a).rows_in, batches * PIECES);
+        fixture_drain(f, &got);
+        entries_combine(&expected);
+        entries_combine(&got);
+        entries_equal(&expected, &got);
+        entries_deinit(&expected);
+        entries_deinit(&got);
+        free(text);
+        return drains;
+}
+
+static void combines_pieces_of_a_text(void **state)
+{
+        struct aggregate_fixture f;
+        fixture_init(&f, 64 << 20, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
+        assert_int_equal(combines_pieces_as_rows(&f, 3000, 12, 30), 0);
+        assert_int_equal(combines_pieces_as_rows(&f, 3000, 40, 30), 0);
+        fixture_deinit(&f);
+        fixture_init(&f, 10 * PAGE_BLOCK, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
+        assert_true(combines_pieces_as_rows(&f, 20000, 300, 60) > 0);
+        fixture_deinit(&f);
+}
+
 static void rejects_row_larger_than_memory(void **state)
 {
         struct aggregate_fixture f;
@@ -470,6 +531,7 @@ int main(void)
                 cmocka_unit_test(counts_bytes_keys),
                 cmocka_unit_test(grows_around_table_sizes),
                 cmocka_unit_test(drains_when_full),
+                cmocka_unit_test(combines_pieces_of_a_text),
                 cmocka_unit_test(rejects_row_larger_than_memory),
                 cmocka_unit_test(combines_number_keys),
                 cmocka_unit_test(combines_numbers),

@@ -247,6 +247,15 @@ static int table_show_values(struct combine_table *t, const fst_batch **batch, f
         return r;
 }
 
+/* Counts @rows that were added when the table had @before keys. */
+static void table_count_added(struct combine_table *t, size_t before, uint32_t rows)
+{
+        t->dirty = t->dirty || t->count;
+        t->rows_in += rows;
+        t->keys += t->count - before;
+        t->peak = MAX(t->peak, t->count);
+}
+
 int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
               struct fst_error *error)
 {
@@ -274,10 +283,38 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
         }
         if (t->task)
                 t->task->captured = captured;
-        t->dirty = t->dirty || t->count;
-        t->rows_in += first - *at;
-        t->keys += t->count - before;
-        t->peak = MAX(t->peak, t->count);
+        table_count_added(t, before, first - *at);
+        *at = first;
+        return r;
+}
+
+int table_add_pieces(struct combine_table *t, const struct piece_ends *pieces, uint32_t *at, struct fst_error *error)
+{
+        struct table_group group;
+        int64_t numbers[TABLE_GROUP];
+        const fst_batch batch = {.type = t->type, .value.i64 = numbers};
+        const void *captured = t->task ? t->task->captured : NULL;
+        uint32_t first = *at;
+        size_t before = t->count;
+        int r = 0;
+        t->error = error;
+        for (uint32_t i = 0; pieces->pairs && i < TABLE_GROUP; i++)
+                numbers[i] = pieces->number;
+        if (t->task)
+                t->task->captured = t->combine.captured;
+        while (first < pieces->n) {
+                uint32_t n = MIN(pieces->n - first, (uint32_t)TABLE_GROUP), done;
+                if (unlikely(t->count + n > t->limit) && (r = table_make_room(t, n)) != 0)
+                        break;
+                table_group_load_pieces(&group, t, pieces, first, n);
+                r = t->combine_rows(t, &group, n, &batch, 0, &done);
+                first += done;
+                if (r)
+                        break;
+        }
+        if (t->task)
+                t->task->captured = captured;
+        table_count_added(t, before, first - *at);
         *at = first;
         return r;
 }

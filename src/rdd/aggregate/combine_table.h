@@ -17,6 +17,7 @@
 
 #include "rdd/aggregate/aggregate.h"
 #include "rdd/pipeline/key.h"
+#include "rdd/pipeline/op.h"
 #include "rdd/pipeline/struct_view.h"
 #include "store/page.h"
 
@@ -127,6 +128,10 @@ enum table_input { TABLE_VALUES, TABLE_ACCUMULATORS };
 /* Adds rows *@at … of @batch. Returns 0, FST_MEMORY_E_DENIED with *@at after the last added row, or negative. */
 int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
               struct fst_error *error);
+
+/* The same for pieces of a text, in a table with keys of kind BYTES whose values are I64 or none, and rows have the
+ * same. */
+int table_add_pieces(struct combine_table *t, const struct piece_ends *pieces, uint32_t *at, struct fst_error *error);
 
 /* Allocates @size bytes, aligned to 16, that live until the table is cleared. Returns 0, FST_MEMORY_E_DENIED, or
  * negative. */

@@ -117,3 +117,18 @@ void table_group_load(struct table_group *g, const struct combine_table *t, cons
                                        t->type.key_size, n);
         }
 }
+
+void table_group_load_pieces(struct table_group *g, const struct combine_table *t, const struct piece_ends *pieces,
+                             uint32_t first, uint32_t n)
+{
+        const struct slot_home_params place = {{t->slots}, t->capacity, t->seed};
+        const struct table_group_loops *all[3];
+        fst_bytes keys[TABLE_GROUP];
+        table_group_loops_here(all);
+        const uint32_t whole = all[0]->load_pieces ? n & ~7u : 0;
+        if (whole)
+                all[0]->load_pieces(place, g->rows, pieces->text, pieces->ends + first, whole);
+        for (uint32_t i = whole; i < n; i++)
+                keys[i] = piece_at(pieces, first + i);
+        all[0]->load_bytes(place, g->rows + whole, keys + whole, n - whole);
+}

@@ -50,6 +50,9 @@ static inline uint64_t number_hash(uint64_t key)
         return key_hash_short((struct short_key){key, 0}, sizeof(key));
 }
 
-/* Loads the keys of rows @first … @first + @n - 1 of @batch; n <= TABLE_GROUP. */
+/* Loads the keys of rows @first … @first + @n - 1 of @batch; n <= TABLE_GROUP. The second loads pieces as keys of kind
+ * BYTES. */
 void table_group_load(struct table_group *g, const struct combine_table *t, const fst_batch *batch, uint32_t first,
                       uint32_t n);
+void table_group_load_pieces(struct table_group *g, const struct combine_table *t, const struct piece_ends *pieces,
+                             uint32_t first, uint32_t n);

@@ -67,14 +67,47 @@ AVX512 bool wide_can_load(__m512i data, __m512i len)
         return _kortestz_mask8_u8(crosses, unfit);
 }
 
-/* Lanes are in the order 0, 4, 1, 5, 2, 6, 3, 7, which unpacking makes and undoes. */
+/* What places rows of keys. */
+struct wide_row_params {
+        __m512i seed, base;
+        __m128i shift;
+};
+
+AVX512 struct wide_row_params wide_row_params(struct slot_home_params place)
+{
+        return (struct wide_row_params){_mm512_set1_epi64(place.seed),
+                                        _mm512_set1_epi64((int64_t)(uintptr_t)place.slots),
+                                        wide_shift(place.capacity, SLOTS_IN_LINE)};
+}
+
+/*
+ * Hashes the keys 0 to 3 and 4 to 7, and stores eight rows. Lanes are in the order 0, 4, 1, 5, 2, 6, 3, 7, which
+ * unpacking makes and undoes; @len has that order.
+ */
+AVX512 void wide_store_rows(struct wide_row_params p, struct group_row *rows, __m512i first, __m512i second,
+                            __m512i len)
+{
+        const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                      upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        __m512i lo = _mm512_unpacklo_epi64(first, second), hi = _mm512_unpackhi_epi64(first, second);
+        __m512i hash = wide_hash(lo, hi, len);
+        __m512i meta = _mm512_mask_blend_epi32(0xaaaa, _mm512_add_epi64(len, _mm512_set1_epi64(1)), hash);
+        __m512i home = wide_home(hash, p.seed, p.shift, p.base);
+        __m512i even = _mm512_unpacklo_epi64(meta, lo), odd = _mm512_unpackhi_epi64(meta, lo);
+        __m512i even_end = _mm512_unpacklo_epi64(hi, home), odd_end = _mm512_unpackhi_epi64(hi, home);
+        _mm512_store_si512(rows, _mm512_permutex2var_epi64(even, lower, even_end));
+        _mm512_store_si512(rows + 2, _mm512_permutex2var_epi64(even, upper, even_end));
+        _mm512_store_si512(rows + 4, _mm512_permutex2var_epi64(odd, lower, odd_end));
+        _mm512_store_si512(rows + 6, _mm512_permutex2var_epi64(odd, upper, odd_end));
+#pragma GCC unroll 8
+        for (uint32_t j = 0; j < 8; j++)
+                __builtin_prefetch(rows[j].home, 1);
+}
+
 AVX512_LOOP void load_bytes_avx512(struct slot_home_params place, struct group_row *rows, const fst_bytes *keys,
                                    uint32_t n)
 {
-        const __m512i seed = _mm512_set1_epi64(place.seed), base = _mm512_set1_epi64((int64_t)(uintptr_t)place.slots);
-        const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
-                      upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-        const __m128i shift = wide_shift(place.capacity, SLOTS_IN_LINE);
+        const struct wide_row_params params = wide_row_params(place);
         uint32_t i = 0;
         for (; i + 8 <= n; i += 8) {
                 __m512i first = _mm512_loadu_si512(keys + i), second = _mm512_loadu_si512(keys + i + 4);
@@ -85,22 +118,65 @@ AVX512_LOOP void load_bytes_avx512(struct slot_home_params place, struct group_r
                 }
                 first = wide_load_keys(first, keys + i);
                 second = wide_load_keys(second, keys + i + 4);
-                __m512i lo = _mm512_unpacklo_epi64(first, second), hi = _mm512_unpackhi_epi64(first, second);
-                __m512i hash = wide_hash(lo, hi, len);
-                __m512i meta = _mm512_mask_blend_epi32(0xaaaa, _mm512_add_epi64(len, _mm512_set1_epi64(1)), hash);
-                __m512i home = wide_home(hash, seed, shift, base);
-                __m512i even = _mm512_unpacklo_epi64(meta, lo), odd = _mm512_unpackhi_epi64(meta, lo);
-                __m512i even_end = _mm512_unpacklo_epi64(hi, home), odd_end = _mm512_unpackhi_epi64(hi, home);
-                _mm512_store_si512(rows + i, _mm512_permutex2var_epi64(even, lower, even_end));
-                _mm512_store_si512(rows + i + 2, _mm512_permutex2var_epi64(even, upper, even_end));
-                _mm512_store_si512(rows + i + 4, _mm512_permutex2var_epi64(odd, lower, odd_end));
-                _mm512_store_si512(rows + i + 6, _mm512_permutex2var_epi64(odd, upper, odd_end));
-#pragma GCC unroll 8
-                for (uint32_t j = 0; j < 8; j++)
-                        __builtin_prefetch(rows[i + j].home, 1);
+                wide_store_rows(params, rows + i, first, second, len);
         }
         _mm256_zeroupper(); /* the compiler forgets it, and then each scalar instruction on floats waits */
         table_group_loops_plain.load_bytes(place, rows + i, keys + i, n - i);
+}
+
+/* The 16 bytes at four pieces of @text that begin after @ends[-1] to [2], with zeros behind the lengths in @inside. */
+AVX512 __m512i wide_load_pieces(const char *text, const uint32_t *ends, __mmask64 inside)
+{
+        const __m128i *at[4];
+        for (int j = 0; j < 4; j++)
+                at[j] = (const __m128i *)(text + (uint32_t)(ends[j - 1] + 1));
+        __m256i first =
+                _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(at[0])), _mm_loadu_si128(at[1]), 1);
+        __m256i second =
+                _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(at[2])), _mm_loadu_si128(at[3]), 1);
+        return _mm512_maskz_mov_epi8(inside, _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1));
+}
+
+/* The bytes of four keys that are inside of them. @spread moves their lengths, of 32 bits, to where the keys are. */
+AVX512 __mmask64 wide_inside(__m256i len, __m512i spread)
+{
+        const __m512i place =
+                _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        __m512i moved = _mm512_permutexvar_epi32(spread, _mm512_castsi256_si512(len));
+        return _mm512_cmplt_epu8_mask(place, _mm512_shuffle_epi8(moved, _mm512_setzero_si512()));
+}
+
+static void load_long_pieces(struct slot_home_params place, struct group_row *rows, const char *text,
+                             const uint32_t *ends)
+{
+        fst_bytes keys[8];
+        for (int j = 0; j < 8; j++) {
+                uint32_t start = ends[j - 1] + 1;
+                keys[j] = (fst_bytes){text + start, ends[j] - start};
+        }
+        table_group_loops_plain.load_bytes(place, rows, keys, 8);
+}
+
+AVX512_LOOP void load_pieces_avx512(struct slot_home_params place, struct group_row *rows, const char *text,
+                                    const uint32_t *ends, uint32_t n)
+{
+        const struct wide_row_params params = wide_row_params(place);
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7), one = _mm256_set1_epi32(1);
+        const __m512i spread = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+        for (uint32_t i = 0; i < n; i += 8, ends += 8, rows += 8) {
+                __m256i start = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(ends - 1)), one);
+                __m256i len = _mm256_sub_epi32(_mm256_loadu_si256((const __m256i *)ends), start);
+                if (unlikely(_mm256_cmpge_epu32_mask(_mm256_sub_epi32(len, one), _mm256_set1_epi32(KEY_INLINE)))) {
+                        load_long_pieces(place, rows, text, ends);
+                        continue;
+                }
+                __m512i first = wide_load_pieces(text, ends, wide_inside(len, spread));
+                __m512i second = wide_load_pieces(text, ends + 4,
+                                                  wide_inside(len, _mm512_add_epi32(spread, _mm512_set1_epi32(4))));
+                wide_store_rows(params, rows, first, second,
+                                _mm512_cvtepu32_epi64(_mm256_permutevar8x32_epi32(len, order)));
+        }
+        _mm256_zeroupper();
 }
 
 AVX512_LOOP void load_i64_avx512(struct slot_home_params place, struct group_number *numbers, const int64_t *keys,
@@ -129,6 +205,7 @@ AVX512_LOOP void load_i64_avx512(struct slot_home_params place, struct group_num
 
 const struct table_group_loops table_group_loops_avx512 = {
         .load_bytes = load_bytes_avx512,
+        .load_pieces = load_pieces_avx512,
         .load_i64 = load_i64_avx512,
 };
 #endif

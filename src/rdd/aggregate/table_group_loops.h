@@ -17,6 +17,9 @@ struct slot_home_params {
 
 struct table_group_loops {
         void (*load_bytes)(struct slot_home_params place, struct group_row *rows, const fst_bytes *keys, uint32_t n);
+        /* @n is a multiple of 8. NULL: pieces are loaded as bytes. */
+        void (*load_pieces)(struct slot_home_params place, struct group_row *rows, const char *text,
+                            const uint32_t *ends, uint32_t n);
         void (*load_i64)(struct slot_home_params place, struct group_number *numbers, const int64_t *keys, uint32_t n);
 };
 

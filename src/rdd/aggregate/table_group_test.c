@@ -63,10 +63,40 @@ static void loads_groups_as_it_loads_keys(void **state)
         }
 }
 
+/* Pieces give the same rows as the same keys of kind BYTES. */
+static void loads_pieces_as_it_loads_bytes(void **state)
+{
+        static char text[TABLE_GROUP * 20 + 16];
+        static struct table_slot slots[1 << 11];
+        struct combine_table t = {
+                .slots = slots, .capacity = ARRAY_SIZE(slots), .seed = 0x9e3779b1, .type = FST_PAIR(BYTES, I64)};
+        struct table_group pieces_group, bytes_group;
+        uint32_t ends[1 + TABLE_GROUP];
+        fst_bytes keys[TABLE_GROUP];
+        for (size_t i = 0; i < sizeof(text); i++)
+                text[i] = (char)random_below(256);
+        for (size_t repeat = 0; repeat < 200; repeat++) {
+                const uint32_t n = 1 + (uint32_t)random_below(TABLE_GROUP), longest = repeat % 2 ? KEY_INLINE : 19;
+                struct piece_ends pieces = {.text = text, .ends = ends + 1, .n = n};
+                ends[0] = UINT32_MAX;
+                for (uint32_t i = 0; i < n; i++) {
+                        ends[i + 1] = ends[i] + 2 + (uint32_t)random_below(longest);
+                        keys[i] = piece_at(&pieces, i);
+                        assert_in_range(keys[i].len, 1, longest);
+                }
+                const uint32_t first = (uint32_t)random_below(n);
+                fst_batch batch = {.rows = n, .type = t.type, .key.bytes = keys};
+                table_group_load(&bytes_group, &t, &batch, first, n - first);
+                table_group_load_pieces(&pieces_group, &t, &pieces, first, n - first);
+                assert_memory_equal(pieces_group.rows, bytes_group.rows, (n - first) * sizeof(struct group_row));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(loads_groups_as_it_loads_keys),
+                cmocka_unit_test(loads_pieces_as_it_loads_bytes),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #endif
 
 #define BLOCK 64
+#define MAX_ENDS 16384
 #define DEFERRED_ENOUGH 8192 /* bytes: they stay in the first-level cache, and their rows about fill a batch */
 
 struct pieces {
@@ -310,6 +311,63 @@ void pieces_emit_with(enum pieces_vectors vectors, fst_out *out, fst_bytes text,
 
 /* -------------------------------------------------------------------------------------------- deferred lines */
 
+#ifdef __x86_64__
+/* Writes the ends of all pieces, and up to 64 numbers more. Returns their number, or 0 if a piece is empty. */
+AVX512 static uint32_t pieces_find_ends(const struct pieces *p, uint32_t *ends)
+{
+        const __m512i places =
+                _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42,
+                                41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20,
+                                19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        const __m512i separator = _mm512_set1_epi8(p->separator), newline = _mm512_set1_epi8('\n');
+        const uint32_t size = (uint32_t)(p->end - p->start);
+        uint64_t before = 1, empty = 0;
+        uint32_t n = 0;
+        for (uint32_t at = 0; at <= size; at += BLOCK) {
+                const uint64_t last = size - at < BLOCK ? (uint64_t)1 << (size - at) : 0;
+                const __m512i bytes = _mm512_maskz_loadu_epi8(last - 1, p->start + at);
+                uint64_t hits = _mm512_cmpeq_epi8_mask(bytes, separator) | _mm512_cmpeq_epi8_mask(bytes, newline);
+                hits = (hits & (last - 1)) | last;
+                empty |= hits & (hits << 1 | before);
+                before = hits >> 63;
+                const __m512i found = _mm512_maskz_compress_epi8(hits, places), base = _mm512_set1_epi32((int)at);
+                const uint32_t count = (uint32_t)__builtin_popcountll(hits);
+                _mm512_storeu_si512(ends + n,
+                                    _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found))));
+                if (unlikely(count > 16)) {
+                        _mm512_storeu_si512(
+                                ends + n + 16,
+                                _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(found, 1))));
+                        _mm512_storeu_si512(
+                                ends + n + 32,
+                                _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(found, 2))));
+                }
+                n += count;
+        }
+        return empty ? 0 : n;
+}
+
+/* Passes the ends of deferred pieces to the next operator. The pieces that it has not consumed remain. */
+static void pieces_push_ends(struct pieces *p, struct op *op)
+{
+        uint32_t ends[1 + MAX_ENDS + BLOCK], done = 0;
+        if (!op->next || !op->next->class->consume_pieces || p->end - p->start >= MAX_ENDS)
+                return;
+        ends[0] = UINT32_MAX;
+        const struct piece_ends pieces = {.text = p->start,
+                                          .ends = ends + 1,
+                                          .n = pieces_find_ends(p, ends + 1),
+                                          .pairs = p->pairs,
+                                          .number = p->number};
+        if (pieces.n == 0 || op_flush(op) != 0)
+                return;
+        const void *captured = op->run->task.captured;
+        op->status = op->next->class->consume_pieces(op->next, &pieces, &done);
+        op->run->task.captured = captured;
+        p->start = p->at = p->start + (ends[done] + 1);
+}
+#endif
+
 void pieces_emit_deferred_with(enum pieces_vectors vectors, struct op *op)
 {
         const struct deferred_lines *d = &op->deferred;
@@ -329,9 +387,11 @@ void pieces_emit_deferred_with(enum pieces_vectors vectors, struct op *op)
         if (op->status)
                 return;
 #ifdef __x86_64__
-        if (vectors == PIECES_AVX512)
-                pieces_emit_lines_avx512(&p);
-        else if (vectors == PIECES_AVX2)
+        if (vectors == PIECES_AVX512) {
+                pieces_push_ends(&p, op);
+                if (op->status == 0 && p.at <= p.end)
+                        pieces_emit_lines_avx512(&p);
+        } else if (vectors == PIECES_AVX2)
                 pieces_emit_lines_avx2(&p);
 #endif
 }

@@ -22,6 +22,7 @@ struct joining_sink {
         char *joined;
         size_t len, rows;
         bool pairs;
+        uint32_t (*consumed)(uint32_t n); /* how many of @n pieces it consumes */
 };
 
 static int joining_sink_consume(struct op *op, const struct rows *in)
@@ -40,6 +41,25 @@ static int joining_sink_consume(struct op *op, const struct rows *in)
         return 0;
 }
 
+/* Consumes a part of the pieces; the others come as rows. */
+static int joining_sink_consume_pieces(struct op *op, const struct piece_ends *pieces, uint32_t *done)
+{
+        struct joining_sink *sink = container_of(op, struct joining_sink, op);
+        assert_int_equal(pieces->pairs, sink->pairs);
+        *done = sink->consumed(pieces->n);
+        for (uint32_t i = 0; i < *done; i++) {
+                fst_bytes piece = piece_at(pieces, i);
+                assert_int_not_equal(piece.len, 0);
+                memcpy(sink->joined + sink->len, piece.data, piece.len);
+                sink->len += piece.len;
+                sink->joined[sink->len++] = '|';
+        }
+        sink->rows += *done;
+        return 0;
+}
+
+static const struct op_class pieces_sink_class = {"pieces_sink", .consume = joining_sink_consume,
+                                                  .consume_pieces = joining_sink_consume_pieces};
 static const struct op_class joining_sink_class = {"joining_sink", .consume = joining_sink_consume};
 static const struct op_class emitter_class = {"flat_map"};
 static struct task_run run;
@@ -225,6 +245,32 @@ static void emits_deferred_lines_as_a_loop_does(void **state)
         }
 }
 
+static uint32_t consumes_some(uint32_t n)
+{
+        return random_below(3) ? n : (uint32_t)random_below(n + 1);
+}
+
+static void passes_pieces_to_an_operator_that_consumes_them(void **state)
+{
+        static char buffer[LINES * 160 + 16];
+        fst_bytes lines[LINES];
+        for (int i = 0; i < 400; i++) {
+                const bool pairs = i & 1;
+                const size_t size = lines_make(buffer, lines, (size_t[]){1, 5, 12, 300}[i % 4]);
+                struct emitter ours, loop;
+                emitter_init(&ours, pairs, 4 * sizeof(buffer));
+                emitter_init(&loop, pairs, 4 * sizeof(buffer));
+                struct rows source = {.stable = {{(uintptr_t)buffer, size}}, .lines = true};
+                op_borrow(&ours.op, &source);
+                op_borrow(&loop.op, &source);
+                ours.op.may_defer = true;
+                ours.sink.op.class = &pieces_sink_class;
+                ours.sink.consumed = consumes_some;
+                emit_lines_and_others(lines, pairs, &ours, &loop);
+                assert_same_rows(&ours, &loop);
+        }
+}
+
 static void emits_deferred_lines_with_all_vectors(void **state)
 {
         static char buffer[LINES * 160];
@@ -279,6 +325,7 @@ int main(void)
                 cmocka_unit_test(emits_at_the_edges_of_blocks),
                 cmocka_unit_test(emits_deferred_lines_as_a_loop_does),
                 cmocka_unit_test(emits_deferred_lines_with_all_vectors),
+                cmocka_unit_test(passes_pieces_to_an_operator_that_consumes_them),
                 cmocka_unit_test(discards_deferred_lines_of_an_abandoned_partition),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

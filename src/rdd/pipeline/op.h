@@ -29,8 +29,28 @@
 struct rows {
         fst_batch batch;
         struct fst_stable stable[2]; /* the source's buffer; the arena of the operator that made the batch */
-        bool lines; /* the source's buffer is text, and its rows are lines without the newlines between them */
+        /* The source's buffer is text, and its rows are lines without the newlines between them. 16 bytes behind it can
+         * be read. */
+        bool lines;
 };
+
+/*
+ * Rows that are pieces of a text, none of them empty: piece i begins at ends[i - 1] + 1, for which ends[-1] exists, and
+ * ends before ends[i]. 16 bytes behind the text can be read.
+ */
+struct piece_ends {
+        const char *text;
+        const uint32_t *ends;
+        uint32_t n;
+        bool pairs; /* rows are pairs with `number` */
+        int64_t number;
+};
+
+static inline fst_bytes piece_at(const struct piece_ends *p, uint32_t i)
+{
+        const uint32_t *end = p->ends + i, start = end[-1] + 1;
+        return (fst_bytes){p->text + start, *end - start};
+}
 
 /* Lines whose pieces were emitted, and are found later in all of them at once: rdd/pipeline/emit_pieces.h. */
 struct deferred_lines {
@@ -51,6 +71,8 @@ struct op_class {
         /* Starts a partition. NULL: nothing to do. */
         int (*begin)(struct op *op);
         int (*consume)(struct op *op, const struct rows *in);
+        /* Consumes the first *@done pieces, as many as it can; the others come as rows. NULL: all come as rows. */
+        int (*consume_pieces)(struct op *op, const struct piece_ends *pieces, uint32_t *done);
         /* Pushes rows that were held back. The partition's input is complete. NULL: none are held back. */
         int (*end)(struct op *op);
         /* Discards rows that were held back. The partition is abandoned. NULL: none are held back. */
