@@ -8,6 +8,8 @@
  * buffer before it, in one call. Position and buffer change only after a successful write, so a failed write leaves
  * earlier data readable and can be repeated.
  *
+ * With spark.firesteel.io.direct pages leave the page cache behind writes and reads (io/ahead/drop_behind.h).
+ *
  * The kernel reads ahead. It guesses wrong when several runs of one file are read in turn, so each reader announces its
  * range (posix_fadvise) and the kernel fetches during the merge, in memory that is not ours.
  *
@@ -19,6 +21,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/ahead/drop_behind.h"
 #include "store/file_cipher.h"
 #include "store/page_pool.h"
 
@@ -213,7 +216,7 @@ void spill_free(struct spill *spill)
 static int write_all(struct spill *s, struct iovec *parts, int n, uint64_t *at, struct fst_error *error)
 {
         while (n > 0) {
-                ssize_t done = pwritev(s->fd, parts, n, (off_t)*at);
+                ssize_t done = drop_behind_pwritev(s->fd, parts, n, *at);
                 if (done < 0 && errno == EINTR)
                         continue;
                 if (done <= 0) {
@@ -431,6 +434,7 @@ static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_
                         return error_errno(error, "reading %s at %llu", s->path, (unsigned long long)at);
                 if (done == 0)
                         return spill_damaged(s, at, error_set(error, -EBADMSG, "the file ends within a page"), error);
+                drop_behind_was_read(fd, at, (uint64_t)done);
                 at += (uint64_t)done;
                 for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
                         done -= (ssize_t)parts->iov_len;

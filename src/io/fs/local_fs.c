@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
+#include "io/ahead/drop_behind.h"
 #include "io/ahead/read_ahead.h"
 #include "io/fs/path.h"
 
@@ -59,6 +60,7 @@ int local_fs_read_conf(const struct fst_conf *conf, struct fst_error *error)
         read_ahead_configure((unsigned)MIN((size_t)ahead / READ_AHEAD_BLOCK, (size_t)READ_AHEAD_MAX_BLOCKS),
                              READ_AHEAD_ANY);
         local_fs_configure(ahead > 0, direct);
+        drop_behind_configure(direct);
         return 0;
 }
 

@@ -12,7 +12,8 @@ struct fst_conf;
  */
 void local_fs_configure(bool ahead, bool direct);
 
-/* Does so as spark.firesteel.io.readAhead and spark.firesteel.io.direct say. Returns -EINVAL with key and value. */
+/* Does so as spark.firesteel.io.readAhead and spark.firesteel.io.direct say, and configures io/ahead/drop_behind.h.
+ * Returns -EINVAL with key and value. */
 int local_fs_read_conf(const struct fst_conf *conf, struct fst_error *error);
 
 extern const struct file_system local_fs;
