@@ -137,6 +137,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const char *why;
                 r = transfer_connection_run(c, turns, scratch, &events, &error);
                 (void)transfer_connection_deadline(c, &why);
+                for (const char *text = error_message(&error); text && *text; text++)
+                        if (*text < ' ' || *text > '~')
+                                abort(); /* it is logged */
                 error_deinit(&error);
                 drain_socket(fds[1]);
                 if (r < 0)

@@ -210,9 +210,12 @@ static int transfer_connection_greeted(struct transfer_connection *c, int64_t no
 static int transfer_connection_named(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         const char *app_id = c->rules->app_id;
-        if (app_id && (c->in_len != strlen(app_id) || memcmp(c->in, app_id, c->in_len) != 0))
+        if (app_id && (c->in_len != strlen(app_id) || memcmp(c->in, app_id, c->in_len) != 0)) {
+                for (size_t i = 0; i < c->in_len; i++)
+                        c->in[i] = c->in[i] >= ' ' && c->in[i] <= '~' ? c->in[i] : '?'; /* it is logged */
                 return error_set(error, -EPERM, "it belongs to another application, \"%.*s\"", (int)MIN(c->in_len, 64u),
                                  c->in_len ? (const char *)c->in : "");
+        }
         next_unit(c, PHASE_HEADER, TRANSFER_HEADER, now);
         return 0;
 }
