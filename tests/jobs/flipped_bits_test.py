@@ -68,7 +68,7 @@ def run(application, rpc_plan, transfer_plan):
     with FlippingRelay("127.0.0.2", rpc, rpc_plan) as messages, FlippingRelay("127.0.0.2", transfer, transfer_plan) as transfers:
         done = subprocess.run([f"{BIN}/spark-submit", "--master", "local-cluster[2,1,1024]",
                                *[word for conf in confs for word in ("--conf", conf)], str(application)],
-                              capture_output=True, text=True, timeout=120, env=inherited_environment(), check=False)
+                              capture_output=True, text=True, errors="replace", timeout=120, env=inherited_environment(), check=False)
         return done, messages.flipped, transfers.flipped
 
 
