@@ -152,12 +152,13 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         spec.done = wait->resume.done;
         spec.stored = wait->resume.stored;
         spec.n_stored = wait->resume.n_stored;
+        const struct resume_job launched = wait->resume; /* the application goes on, without @wait, once the job has ended */
         if (id == 0)
                 id = sched_submit_job(r->sched, &spec, now_ns(), &error);
         const struct job *job = id >= 0 ? sched_job(r->sched, id) : NULL;
         if (job && !job->ended && wait->resume_status)
                 sched_cancel_job(r->sched, id, NULL, now_ns());
-        resume_job_launched(r->sc->resume, &wait->resume, job, r);
+        resume_job_launched(r->sc->resume, &launched, job, r);
         if (id >= 0)
                 return;
         resume_job_ended(r->sc->resume, &wait->resume, false);
