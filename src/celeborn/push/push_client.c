@@ -547,11 +547,10 @@ static int map_push_item(struct map_push *p, int32_t partition, struct push_item
         item->batch.size = PAGE_BATCH_HEADER - CELEBORN_BATCH_HEADER + item->data_size;
         pthread_mutex_lock(&c->lock);
         p->held += push_item_held(item);
-        push_core_add(c->core, p->attempt, partition, &item->batch);
-        const bool collecting = p->attempt->collecting;
+        const bool wake = push_core_add(c->core, p->attempt, partition, &item->batch) && p->attempt->collecting;
         const int status = p->attempt->status;
         pthread_mutex_unlock(&c->lock);
-        if (collecting)
+        if (wake)
                 push_client_wake(c);
         return status;
 }

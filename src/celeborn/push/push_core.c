@@ -164,7 +164,7 @@ static void push_lane_set_ready(struct push_core *c, struct push_lane *lane, boo
 /* Lists a lane at its worker if it has enough to send. */
 static void push_lane_update(struct push_core *c, struct push_lane *lane)
 {
-        const size_t least = lane->attempt->collecting ? c->config.body / 4 : 1;
+        const size_t least = lane->attempt->collecting ? c->config.body / 8 * 5 : 1; /* more than half: two pages */
         push_lane_set_ready(c, lane, lane->bytes >= least);
 }
 
@@ -206,14 +206,15 @@ static void push_lane_insert(struct push_lane *lane, struct push_batch *b)
         lane->bytes += push_batch_bytes(b);
 }
 
-/* Queues a batch for the location of its partition. */
-static void push_core_queue(struct push_core *c, struct push_batch *b)
+/* Queues a batch for the location of its partition. Returns true if it may be sent now. */
+static bool push_core_queue(struct push_core *c, struct push_batch *b)
 {
         const struct push_partition *p = &b->attempt->shuffle->at[b->partition];
         struct push_lane *lane = push_attempt_lane(b->attempt, p->worker, p->replica);
         b->epoch = p->epoch;
         push_lane_insert(lane, b);
         push_lane_update(c, lane);
+        return lane->ready;
 }
 
 /* ------------------------------------------------------------------------------------------------------ attempts */
@@ -294,7 +295,7 @@ static void push_attempt_fail(struct push_core *c, const struct push_batch *b, i
         push_core_abandon(c, a, status, text);
 }
 
-void push_core_add(struct push_core *c, struct push_attempt *a, int32_t partition, struct push_batch *b)
+bool push_core_add(struct push_core *c, struct push_attempt *a, int32_t partition, struct push_batch *b)
 {
         b->attempt = a;
         b->partition = partition;
@@ -304,14 +305,14 @@ void push_core_add(struct push_core *c, struct push_attempt *a, int32_t partitio
         a->pending++;
         if (a->status) {
                 push_batch_release(b);
-                return;
+                return false;
         }
         if (partition >= a->shuffle->n || a->shuffle->at[partition].epoch < 0) {
                 push_attempt_fail(c, b, -EPROTO, "the driver has named no location of it");
                 push_batch_release(b);
-                return;
+                return false;
         }
-        push_core_queue(c, b);
+        return push_core_queue(c, b);
 }
 
 void push_core_collect(struct push_core *c, struct push_attempt *a, bool collecting)

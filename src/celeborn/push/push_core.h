@@ -132,11 +132,14 @@ void push_core_revive_failed(struct push_core *core, int32_t shuffle, int status
 /* Begins an attempt of map @map. The shuffle is known. @id is less than 2^31, and no other attempt has it. */
 struct push_attempt *push_core_begin(struct push_core *core, int32_t shuffle, int32_t map, int32_t id);
 
-/* Adds a batch for a partition, with the next id. If the attempt has failed, it is released at once. */
-void push_core_add(struct push_core *core, struct push_attempt *attempt, int32_t partition, struct push_batch *batch);
+/*
+ * Adds a batch for a partition, with the next id. If the attempt has failed, it is released at once. Returns true if
+ * push_core_next may have it for an action now.
+ */
+bool push_core_add(struct push_core *core, struct push_attempt *attempt, int32_t partition, struct push_batch *batch);
 
 /*
- * More batches of the attempt follow soon: those for a pair of workers are sent when they fill a quarter of a body.
+ * More batches of the attempt follow soon: those for a pair of workers are sent when they fill more than half a body.
  * Without, what is there is sent.
  */
 void push_core_collect(struct push_core *core, struct push_attempt *attempt, bool collecting);

@@ -139,7 +139,7 @@ static void a_collecting_attempt_sends_full_bodies_until_it_ends(void **state)
         (void)state;
         struct push_core *core = core_with(4, first, odd);
         struct push_attempt *a = push_core_begin(core, SHUFFLE, 5, 50);
-        struct push_batch b[5] = {{.size = 100}, {.size = 100}, {.size = 100}, {.size = 100}, {.size = 100}};
+        struct push_batch b[5] = {{.size = 200}, {.size = 200}, {.size = 200}, {.size = 200}, {.size = 200}};
         push_core_collect(core, a, true);
         push_core_add(core, a, 0, &b[0]);
         push_core_add(core, a, 1, &b[1]); /* for other workers */
