@@ -163,6 +163,7 @@ static int celeborn_shuffle_configure(const struct fst_conf *conf, struct push_c
             (r = conf_get_int(conf, "spark.celeborn.client.fetch.maxRetriesForEachReplica", &reads, error)) ||
             (r = conf_get_ms(conf, "spark.celeborn.client.fetch.timeout", &fetch_ms, error)) ||
             (r = conf_get_ms(conf, "spark.celeborn.data.io.retryWait", &pause_ms, error)) ||
+            (r = conf_get_bool(conf, "spark.celeborn.client.readLocalShuffleFile.enabled", &reader->local, error)) ||
             (r = conf_get_ms(conf, "spark.celeborn.network.connect.timeout", &connect_ms, error)))
                 return r;
         pushes->core = (struct push_core_config){.per_worker = (int)MAX(per_worker, (int64_t)1),

@@ -692,6 +692,40 @@ static void a_killed_task_does_not_wait_for_workers(void **state)
         celeborn_world_deinit(&c);
 }
 
+static int celeborn_count(const char *name)
+{
+        json_t *counts = command("{'do': 'count'}");
+        const int n = (int)json_int_at(counts, name);
+        json_decref(counts);
+        return n;
+}
+
+static void files_on_this_host_are_read_from_their_place(void **state)
+{
+        static const char *const kinds[] = {"", "short", "missing"};
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+                struct celeborn_world c;
+                char folder[] = "/tmp/celeborn-files-XXXXXX";
+                assert_non_null(mkdtemp(folder));
+                celeborn_world_init(&c, CODEC_NONE, "");
+                tell("{'do': 'name_files', 'folder': '%s', 'kind': '%s'}", folder, kinds[i]);
+                celeborn_world_fill(&c, MAPS, MEMORY);
+                const int chunks = celeborn_count("ChunkFetch"), files = celeborn_count("NamedFiles");
+                celeborn_world_read(&c);
+                if (i == 0)
+                        assert_int_equal(celeborn_count("ChunkFetch"), chunks);
+                else
+                        assert_true(celeborn_count("ChunkFetch") > chunks);
+                assert_int_equal(celeborn_count("NamedFiles") > files, i < 2);
+                memory_manager_set_pool(c.w.memory, 2 * PAGE_BLOCK); /* sorted by the workers */
+                celeborn_world_read(&c);
+                tell("{'do': 'name_files', 'folder': ''}");
+                celeborn_world_deinit(&c);
+                remove_tree(folder);
+        }
+}
+
 /* The last test: the worker does not come back. */
 static void a_killed_worker_is_replaced_by_its_replicas(void **state)
 {
@@ -728,6 +762,7 @@ int main(void)
                 cmocka_unit_test(fetch_faults_are_tried_again),
                 cmocka_unit_test(a_shuffle_that_the_driver_gave_up_is_a_fetch_failure),
                 cmocka_unit_test(a_killed_task_does_not_wait_for_workers),
+                cmocka_unit_test(files_on_this_host_are_read_from_their_place),
                 cmocka_unit_test(a_killed_worker_is_replaced_by_its_replicas),
         };
         return cmocka_run_group_tests(tests, start_servers, stop_servers);

@@ -174,7 +174,8 @@ class Worker:
         fields = Fields(payload)
         fault = await self.cluster.before(NAMES.get(number, str(number)), self.index)
         if number == 51:
-            answer = plain_message(52, self.open(fields.text(1), fields.text(2), fields.number(3), fields.number(4)))
+            local = bool(self.cluster.local) and fields.number(6) == 1
+            answer = plain_message(52, self.open(fields.text(1), fields.text(2), fields.number(3), fields.number(4), local))
         elif number == 80:
             answer = plain_message(81, b"".join(bytes_field(2, self.try_open(fields, i)) for i in range(len(fields.all(2)))))
         elif number == 63:
@@ -231,7 +232,7 @@ class Worker:
         stored.append((replica and (replica, (key, name + "-1")), body))
         return SOFT_SPLIT if file.full else SUCCESS
 
-    def open(self, key, name, start, end):
+    def open(self, key, name, start, end, local=False):
         self.cluster.counts["OpenSorted"] += end < 0x7fffffff
         file = self.files.get((key, name))
         if not file or not file.size:
@@ -239,7 +240,20 @@ class Worker:
         chunks = file.chunks(self.cluster.chunk_size, start, end)
         stream = next(self.stream_ids) + (self.index + 1 << 60)
         self.streams[stream] = chunks
-        return number_field(1, stream) + number_field(2, len(chunks))
+        return number_field(1, stream) + number_field(2, len(chunks)) + (self.name_file(name, stream, chunks) if local else b"")
+
+    def name_file(self, name, stream, chunks):
+        """The fields that tell a reader on this host where the file is. It begins behind some other bytes."""
+        path, offsets = os.path.join(self.cluster.local, f"{self.index}-{name}-{stream}"), [100]
+        if self.cluster.local_kind == "missing":
+            return packed_field(3, [0, 100]) + bytes_field(4, path)
+        data = b"".join(chunks)
+        with open(path, "wb") as file:
+            file.write(b"x" * 100 + (data[:-1] if self.cluster.local_kind == "short" else data + b"more"))
+        for chunk in chunks:
+            offsets.append(offsets[-1] + len(chunk))
+        self.cluster.counts["NamedFiles"] += 1
+        return packed_field(3, offsets) + bytes_field(4, path)
 
     def try_open(self, fields, i):
         starts, ends = fields.numbers(3), fields.numbers(4)
@@ -286,6 +300,7 @@ class Celeborn:
     def __init__(self, workers=2, chunk_size=8 << 20, heartbeats=False, authenticate=False):
         self.chunk_size, self.heartbeats, self.authenticate = chunk_size, heartbeats, authenticate
         self.secrets = {}  # application: its secret
+        self.local, self.local_kind = None, ""  # the folder of files that readers on this host may read
         self.wrong_secrets = False  # what applications register is altered
         self.authenticated = collections.Counter()  # connections by the name of the port (authentication.py)
         self.workers = [Worker(self, i) for i in range(workers)]
@@ -515,6 +530,10 @@ class Celeborn:
         """Command: forgets the faults."""
         self.call(self.faults.clear)
 
+    def name_files(self, folder, kind=""):
+        """Command: readers on this host may read files, which are put into the folder, "short" by a byte or "missing"."""
+        self.local, self.local_kind = folder, kind
+
     def kill(self, worker):
         """Command: the worker ends, with its connections and files."""
         self.call(self.workers[worker].stop)
@@ -580,7 +599,7 @@ class Celeborn:
         return self.call(commit)
 
 
-COMMANDS = ("fault", "calm", "kill", "count", "stored", "register", "end", "remove")
+COMMANDS = ("fault", "calm", "kill", "name_files", "count", "stored", "register", "end", "remove")
 
 
 def main(argv):

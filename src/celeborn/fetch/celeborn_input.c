@@ -173,7 +173,8 @@ static int celeborn_input_open(struct remote_input *in, const struct fetch_actio
                                         .secret = in->group->answer.secret,
                                         .key = key,
                                         .name = name,
-                                        .n_maps = in->sorted ? in->read.inputs->n : INT32_MAX};
+                                        .n_maps = in->sorted ? in->read.inputs->n : INT32_MAX,
+                                        .local = in->reader->local && !f->error.message};
         return chunk_stream_open(&f->stream, &in->reader->connections, &file, in->read.run->task.stopped, error);
 }
 

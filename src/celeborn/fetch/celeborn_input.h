@@ -15,6 +15,7 @@ struct celeborn_reader {
         struct fetch_connections connections;
         int tries;     /* spark.celeborn.client.fetch.maxRetriesForEachReplica */
         int64_t pause; /* ns: spark.celeborn.data.io.retryWait */
+        bool local;    /* spark.celeborn.client.readLocalShuffleFile.enabled */
 };
 
 struct remote_input *celeborn_input_new(struct celeborn_reader *reader, const struct remote_read *read);

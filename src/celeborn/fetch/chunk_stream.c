@@ -12,13 +12,21 @@
 #include "net/socket.h"
 #include "rpc/wire_memory.h"
 
+#include "base/log.h"
+
+#include <fcntl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define AHEAD 3               /* chunks requested ahead */
-#define MAX_HEAD FETCH_BUFFER /* bytes of a frame's head, and of the body of an answer */
+#define LOG "Celeborn"
+#define FILL ((size_t)16 << 10) /* bytes to read at once for headers: what follows goes to its place without a copy */
+#define AHEAD 3                 /* chunks requested ahead */
+#define MAX_HEAD FETCH_BUFFER   /* bytes of a frame's head, and of the body of an answer */
 #define WHOLE_CHUNK INT32_MAX
 #define NO_FILE "FileNotFound" /* in the text of a failure */
 
@@ -97,15 +105,32 @@ static void fetch_connections_put(struct fetch_connections *c, struct chunk_stre
 
 /* --------------------------------------------------------------------------------------------------------- bytes */
 
+/* Reads at least one and at most @n bytes. Returns their number, or negative with @error. */
+static ssize_t chunk_stream_some(struct chunk_stream *s, void *data, size_t n, struct fst_error *error)
+{
+        int64_t began = now_ns();
+        ssize_t got;
+        if (s->is_local) {
+                do
+                        got = read(s->file, data, n);
+                while (got < 0 && errno == EINTR);
+                if (got <= 0)
+                        got = error_set(error, got < 0 ? -errno : -EBADMSG, "the file of Celeborn's worker %s %s",
+                                        channel_peer(s->channel), got < 0 ? "cannot be read" : "is too short");
+        } else {
+                got = channel_read_some(s->channel, data, n, s->connections->timeout, s->stopped, error);
+                if (got == 0)
+                        got = error_set(error, -ECONNRESET, "Celeborn's worker %s has closed the connection",
+                                        channel_peer(s->channel));
+        }
+        s->wait_ns += now_ns() - began;
+        return got;
+}
+
 /* Waits for more bytes at the end of the buffer, which is empty. */
 static int chunk_stream_fill(struct chunk_stream *s, struct fst_error *error)
 {
-        int64_t began = now_ns();
-        ssize_t n = channel_read_some(s->channel, s->buffer, FETCH_BUFFER, s->connections->timeout, s->stopped, error);
-        s->wait_ns += now_ns() - began;
-        if (n == 0)
-                return error_set(error, -ECONNRESET, "Celeborn's worker %s has closed the connection",
-                                 channel_peer(s->channel));
+        ssize_t n = chunk_stream_some(s, s->buffer, FILL, error);
         if (n < 0)
                 return (int)n;
         s->from = 0;
@@ -117,15 +142,10 @@ static int chunk_stream_bytes(struct chunk_stream *s, void *data, size_t n, stru
 {
         unsigned char *out = data;
         while (n > 0) {
-                if (s->from == s->to && n >= FETCH_BUFFER) { /* without a copy */
-                        int64_t began = now_ns();
-                        ssize_t got = channel_read_some(s->channel, out, n, s->connections->timeout, s->stopped, error);
-                        s->wait_ns += now_ns() - began;
-                        if (got <= 0)
-                                return got < 0 ? (int)got
-                                               : error_set(error, -ECONNRESET,
-                                                           "Celeborn's worker %s has closed the connection",
-                                                           channel_peer(s->channel));
+                if (s->from == s->to && n >= FILL) { /* without a copy */
+                        ssize_t got = chunk_stream_some(s, out, n, error);
+                        if (got < 0)
+                                return (int)got;
                         out += got;
                         n -= (size_t)got;
                         continue;
@@ -148,6 +168,12 @@ static int chunk_stream_bytes(struct chunk_stream *s, void *data, size_t n, stru
 static int chunk_stream_discard(struct chunk_stream *s, size_t n, struct fst_error *error)
 {
         while (n > 0) {
+                if (s->from == s->to && s->is_local) {
+                        if (lseek(s->file, (off_t)n, SEEK_CUR) < 0)
+                                return error_set(error, -errno, "the file of Celeborn's worker %s cannot be read: %s",
+                                                 channel_peer(s->channel), strerror(errno));
+                        return 0;
+                }
                 if (s->from == s->to) {
                         int r = chunk_stream_fill(s, error);
                         if (r)
@@ -223,6 +249,61 @@ static int chunk_stream_request_chunk(struct chunk_stream *s, struct fst_error *
         return chunk_stream_request(s, CELEBORN_CHUNK_FETCH_REQUEST, &request.base, error);
 }
 
+/* Requests the file that the stream names. */
+static int chunk_stream_request_open(struct chunk_stream *s, const char *key, const char *name, int n_maps, bool local,
+                                     struct fst_error *error)
+{
+        Celeborn__OpenStream open = CELEBORN__OPEN_STREAM__INIT;
+        open.shuffle_key = (char *)key;
+        open.file_name = (char *)name;
+        open.end_index = n_maps;
+        open.read_local_shuffle = local;
+        return chunk_stream_request(s, CELEBORN_OPEN_STREAM, &open.base, error);
+}
+
+/* Opens the file that a worker has named. The worker is not trusted: what is not a regular file is refused. Returns a
+ * descriptor, or a negative status. */
+static int chunk_stream_open_local(const char *path)
+{
+        struct stat at;
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &at) == 0 && S_ISREG(at.st_mode))
+                return fd;
+        close(fd);
+        return -EINVAL;
+}
+
+/* The worker has named the file: reads it from its place, or, if that is impossible, requests its chunks. */
+static int chunk_stream_use_local(struct chunk_stream *s, const Celeborn__StreamHandler *handler,
+                                  struct fst_error *error)
+{
+        const size_t n = handler->n_chunk_offsets;
+        const int64_t first = n ? handler->chunk_offsets[0] : 0, last = n ? handler->chunk_offsets[n - 1] : 0;
+        if (first < 0 || last < first)
+                return error_set(error, -EBADMSG, "Celeborn's worker %s named an impossible part of a file",
+                                 channel_peer(s->channel));
+        s->file = chunk_stream_open_local(handler->full_path);
+        if (s->file >= 0 && lseek(s->file, (off_t)first, SEEK_SET) == (off_t)first) {
+                if (s->from != s->to) /* a heartbeat, perhaps not all of it: the connection is not used again */
+                        free(steal(s->host));
+                s->from = s->to = 0;
+                s->is_local = true;
+                s->left = (size_t)(last - first);
+                return 0;
+        }
+        log_debug(LOG, "files of the worker %s are not read from their place: %s", channel_peer(s->channel),
+                  strerror(s->file < 0 ? -s->file : errno));
+        if (s->file >= 0)
+                close(s->file);
+        __atomic_store_n(&s->connections->no_local, 1, __ATOMIC_RELAXED);
+        s->opened = false;
+        const int r = chunk_stream_request_open(s, s->key, s->name, s->n_maps, false, error);
+        free(steal(s->key));
+        return r;
+}
+
 /* Waits for the answer to OpenStream. */
 static int chunk_stream_opened(struct chunk_stream *s, struct fst_error *error)
 {
@@ -247,6 +328,10 @@ static int chunk_stream_opened(struct chunk_stream *s, struct fst_error *error)
                 s->id = handler->stream_id;
                 s->chunks = handler->num_chunks;
                 s->opened = true;
+                if (s->key && *handler->full_path) {
+                        s->chunks = 0;
+                        r = chunk_stream_use_local(s, handler, error);
+                }
         }
         arena_deinit(&memory.arena);
         return r;
@@ -284,13 +369,32 @@ static void chunk_stream_use(struct chunk_stream *s, struct fetch_connections *c
         s->head = s->buffer + FETCH_BUFFER;
 }
 
+/* True if the worker is on this host: both ends of the connection have the same address. */
+static bool chunk_stream_is_on_this_host(const struct chunk_stream *s)
+{
+        struct sockaddr_storage own = {0}, peer = {0};
+        socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+        const int fd = channel_fd(s->channel);
+        if (getsockname(fd, (struct sockaddr *)&own, &own_len) ||
+            getpeername(fd, (struct sockaddr *)&peer, &peer_len) || own.ss_family != peer.ss_family)
+                return false;
+        if (own.ss_family == AF_INET)
+                return ((struct sockaddr_in *)&own)->sin_addr.s_addr == ((struct sockaddr_in *)&peer)->sin_addr.s_addr;
+        return own.ss_family == AF_INET6 &&
+               memcmp(&((struct sockaddr_in6 *)&own)->sin6_addr, &((struct sockaddr_in6 *)&peer)->sin6_addr,
+                      sizeof(struct in6_addr)) == 0;
+}
+
 static int chunk_stream_request_file(struct chunk_stream *s, const struct chunk_file *file, struct fst_error *error)
 {
-        Celeborn__OpenStream open = CELEBORN__OPEN_STREAM__INIT;
-        open.shuffle_key = (char *)file->key;
-        open.file_name = (char *)file->name;
-        open.end_index = file->n_maps;
-        return chunk_stream_request(s, CELEBORN_OPEN_STREAM, &open.base, error);
+        const bool local = file->local && !__atomic_load_n(&s->connections->no_local, __ATOMIC_RELAXED) &&
+                           chunk_stream_is_on_this_host(s);
+        if (local) {
+                s->key = mem_strdup(file->key);
+                s->name = mem_strdup(file->name);
+                s->n_maps = file->n_maps;
+        }
+        return chunk_stream_request_open(s, file->key, file->name, file->n_maps, local, error);
 }
 
 /* Proves the application's secret on a new connection. */
@@ -352,7 +456,9 @@ int chunk_stream_open(struct chunk_stream *s, struct fetch_connections *connecti
 int chunk_stream_head(struct chunk_stream *s, unsigned char header[static PAGE_BATCH_HEADER],
                       struct celeborn_batch *batch, size_t *left, struct fst_error *error)
 {
-        int r = s->opened ? 0 : chunk_stream_opened(s, error);
+        int r = 0;
+        while (r == 0 && !s->opened)
+                r = chunk_stream_opened(s, error);
         while (r == 0 && s->left == 0) {
                 if (s->arrived == s->chunks)
                         return FST_CHUNK_E_END;
@@ -388,7 +494,10 @@ int chunk_stream_skip(struct chunk_stream *s, size_t n, struct fst_error *error)
 
 void chunk_stream_close(struct chunk_stream *s)
 {
-        bool complete = s->channel && s->opened && s->arrived == s->chunks && s->left == 0 && s->from == s->to;
+        bool complete =
+                s->channel && s->opened && s->arrived == s->chunks && s->left == 0 && (s->is_local || s->from == s->to);
+        if (s->is_local)
+                close(s->file);
         if (complete && s->host) {
                 Celeborn__BufferStreamEnd end = CELEBORN__BUFFER_STREAM_END__INIT;
                 end.stream_id = s->id;
@@ -397,6 +506,8 @@ void chunk_stream_close(struct chunk_stream *s)
         }
         channel_free(s->channel);
         free(s->host);
+        free(s->key);
+        free(s->name);
         free(s->buffer);
         *s = (struct chunk_stream){.wait_ns = s->wait_ns};
 }

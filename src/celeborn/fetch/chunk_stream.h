@@ -1,6 +1,7 @@
 /*
  * Reads one file of a Celeborn worker, batch by batch, from where it arrives: a chunk is never kept. Several chunks are
- * requested ahead, so that the worker and the network's buffers are busy while a batch is used.
+ * requested ahead, so that the worker and the network's buffers are busy while a batch is used. A worker on this host
+ * may name the file, which is then read without it.
  *
  * Threads: that of the task. Functions wait, and return -ECANCELED once *stopped is nonzero. The bytes are untrusted.
  */
@@ -24,6 +25,7 @@ struct fetch_connections {
         LIST(struct fetch_idle) idle;
         int n, max;
         int64_t connect_timeout, timeout; /* ns; of a read: the time without progress */
+        int no_local; /* atomic: a file that a worker named could not be opened: none is asked for any more */
 };
 
 /* Keeps at most @max idle connections. */
@@ -40,9 +42,13 @@ struct chunk_stream {
         bool opened;     /* the worker has answered OpenStream */
         int64_t id;
         int32_t chunks, requested, arrived;
-        int ahead;       /* chunks to request ahead */
-        size_t left;     /* bytes of the current chunk */
-        int64_t wait_ns; /* spent waiting; the caller resets it */
+        int ahead;        /* chunks to request ahead */
+        size_t left;      /* bytes of the current chunk */
+        int64_t wait_ns;  /* spent waiting; the caller resets it */
+        char *key, *name; /* of a file that may be local, until the worker has answered */
+        int n_maps;
+        bool is_local; /* `file` is read, the worker sends no chunks */
+        int file;
         unsigned char *buffer;
         size_t from, to;     /* bytes in the buffer */
         unsigned char *head; /* of a frame, behind the buffer */
@@ -55,6 +61,7 @@ struct chunk_file {
         const char *app_id, *secret; /* of a new connection; no secret: NULL */
         const char *key, *name;      /* of the shuffle, of the file */
         int n_maps; /* sorted by map, batches of maps 0 … n_maps - 1; INT32_MAX: as they were pushed */
+        bool local; /* read the worker's file itself, if it is on this host and can be opened */
 };
 
 /*
