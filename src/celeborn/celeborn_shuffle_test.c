@@ -630,6 +630,29 @@ static void a_byte_that_is_flipped_is_read_again(void **state)
         celeborn_world_deinit(&c);
 }
 
+static void a_byte_that_is_flipped_on_its_way_to_a_worker_is_noticed(void **state)
+{
+        (void)state;
+        for (int at = 0; at < 20000; at += at < 64 ? 5 : 6777) { /* headers of the batch and its page, rows */
+                struct celeborn_world c;
+                bool noticed = false;
+                celeborn_world_init(&c, CODEC_NONE, "");
+                tell("{'do': 'fault', 'at': 'PushData', 'kind': 'flip', 'offset': %d}", at);
+                tell("{'do': 'fault', 'at': 'PushMergedData', 'kind': 'flip', 'offset': %d}", at);
+                celeborn_world_fill(&c, 2, MEMORY);
+                for (int p = 0; p < c.w.partitions; p++) {
+                        shuffle_run_again(&c.w);
+                        if (read_all(&c.w, p, 0)) { /* which never gets other rows */
+                                assert_lost_shuffle(&c, "cannot read partition");
+                                noticed = true;
+                        }
+                }
+                if (!noticed)
+                        fail_msg("byte %d", at);
+                celeborn_world_deinit(&c);
+        }
+}
+
 static void a_copy_that_is_damaged_for_good_is_replaced_by_the_other(void **state)
 {
         (void)state;
@@ -758,6 +781,7 @@ int main(void)
                 cmocka_unit_test(an_output_of_few_of_many_partitions_is_pushed),
                 cmocka_unit_test(an_output_without_a_celeborn_shuffle_is_refused),
                 cmocka_unit_test(a_byte_that_is_flipped_is_read_again),
+                cmocka_unit_test(a_byte_that_is_flipped_on_its_way_to_a_worker_is_noticed),
                 cmocka_unit_test(a_copy_that_is_damaged_for_good_is_replaced_by_the_other),
                 cmocka_unit_test(fetch_faults_are_tried_again),
                 cmocka_unit_test(a_shuffle_that_the_driver_gave_up_is_a_fetch_failure),

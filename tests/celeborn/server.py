@@ -7,7 +7,7 @@ input with one line, and ends with its input. COMMAND is the name of a method be
 
 A fault {"at": REQUEST, "kind": KIND, "worker": i, "after": n, "times": m, …} hits requests n + 1 … n + m of that name at that worker
 (all of them without worker). Kinds: drop (no answer), ignore (neither done nor answered), close (the connection, instead of doing
-it), close_after (instead of answering), delay (the answer, by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk).
+it), close_after (instead of answering), delay (the answer, by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk, or of what is pushed).
 """
 import asyncio
 import collections
@@ -192,6 +192,9 @@ class Worker:
         fault = await self.cluster.before(request, self.index)
         if fault.status:
             return bytes([fault.status])
+        if fault.kind == "flip":
+            at = fault.offset % len(body)
+            body = body[:at] + bytes([body[at] ^ 4]) + body[at + 1:]
         listed, stored = [], []
         for i, (name, start) in enumerate(zip(names, offsets)):
             part = body[start:offsets[i + 1] if i + 1 < len(offsets) else len(body)]
