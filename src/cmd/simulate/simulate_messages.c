@@ -132,7 +132,7 @@ static void messages_answer(struct simulate_messages *m, struct block_name piece
         struct block_location places[MAX_BLOCK_LOCATIONS];
         Firesteel__BlockLocation list[MAX_BLOCK_LOCATIONS], *pointers[MAX_BLOCK_LOCATIONS];
         Firesteel__BlockLocations answer = FIRESTEEL__BLOCK_LOCATIONS__INIT;
-        int n = block_master_locations(m->blocks, piece, executor, places, MAX_BLOCK_LOCATIONS, NULL);
+        int n = block_master_locations(m->blocks, piece, executor, places, MAX_PIECE_HOLDERS, NULL);
         for (int i = 0; i < n; i++) {
                 firesteel__block_location__init(&list[i]);
                 list[i].executor = places[i].executor;
@@ -161,11 +161,13 @@ static void messages_on_ask(struct simulate_messages *m, const struct piece_fetc
 
         int64_t since = now_ns();
         struct block_name piece;
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->wire.len, (uint8_t *)m->wire.data);
+        struct wire_scratch scratch;
+        ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&allocator, m->wire.len, (uint8_t *)m->wire.data);
         block_name_parse(names->names[0], &piece);
         if (broadcast_turns_ask(m->turns, piece, (void *)(intptr_t)(fetch->executor + 1), 0))
                 messages_answer(m, piece, fetch->executor);
-        firesteel__block_names__free_unpacked(names, NULL);
+        firesteel__block_names__free_unpacked(names, &allocator);
         m->costs.stage_ns += now_ns() - since;
 }
 
@@ -184,8 +186,10 @@ static void messages_on_fetched(struct simulate_messages *m, const struct piece_
 
         int64_t since = now_ns();
         struct block_name piece;
+        struct wire_scratch scratch;
+        ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
         Firesteel__BlockUpdates *got =
-                firesteel__block_updates__unpack(&wire_guarded, m->wire.len, (uint8_t *)m->wire.data);
+                firesteel__block_updates__unpack(&allocator, m->wire.len, (uint8_t *)m->wire.data);
         block_name_parse(got->updates[0]->name, &piece);
         block_master_update(m->blocks, fetch->executor, piece,
                             &(struct block_info){.level = (enum fst_storage_level)got->updates[0]->storage_level,
@@ -193,7 +197,7 @@ static void messages_on_fetched(struct simulate_messages *m, const struct piece_
         broadcast_turns_held(m->turns, piece);
         for (void *asker; (asker = broadcast_turns_next(m->turns, 0, &piece));)
                 messages_answer(m, piece, (int)(intptr_t)asker - 1);
-        firesteel__block_updates__free_unpacked(got, NULL);
+        firesteel__block_updates__free_unpacked(got, &allocator);
         m->costs.stage_ns += now_ns() - since;
 }
 

@@ -270,8 +270,9 @@ struct turn_asker {
 static void driver_transfer_find_holders(struct driver_transfer *d, struct block_name name, int executor,
                                          struct location_answer *answer)
 {
-        driver_transfer_fill_answer(answer, block_master_locations(d->blocks, name, executor, answer->places,
-                                                                   MAX_BLOCK_LOCATIONS, NULL));
+        const int max = name.kind == BLOCK_BROADCAST ? MAX_PIECE_HOLDERS : MAX_BLOCK_LOCATIONS;
+        driver_transfer_fill_answer(answer,
+                                    block_master_locations(d->blocks, name, executor, answer->places, max, NULL));
 }
 
 static void driver_transfer_answer_asker(struct driver_transfer *d, struct turn_asker *asker, struct block_name name)
@@ -321,7 +322,9 @@ static bool driver_transfer_may_fetch(struct driver_transfer *d, struct block_na
 void driver_transfer_locations(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
 {
         struct block_name name;
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
+        struct wire_scratch scratch;
+        ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&allocator, m->len, m->body);
         if (!names || names->n_names != 1 || !block_name_parse(names->names[0], &name)) {
                 rpc_fail(m, "the request must have the name of one block");
         } else if (driver_transfer_may_fetch(d, name, x->index, m)) {
@@ -329,7 +332,7 @@ void driver_transfer_locations(struct driver_transfer *d, const struct remote_ex
                 driver_transfer_find_holders(d, name, x->index, &answer);
                 rpc_reply_packed(m, m->type, &answer.message.base, NULL);
         }
-        firesteel__block_names__free_unpacked(names, NULL);
+        firesteel__block_names__free_unpacked(names, &allocator);
 }
 
 /* ---------------------------------------------------------------------------------------- the scheduler's thread */
@@ -470,10 +473,12 @@ int driver_transfer_update(struct driver_transfer *d, const struct remote_execut
 
 void driver_transfer_updates(struct driver_transfer *d, const struct remote_executor *x, const struct rpc_message *m)
 {
-        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(&wire_guarded, m->len, m->body);
+        struct wire_scratch scratch;
+        ProtobufCAllocator allocator = wire_scratch_allocator(&scratch);
+        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(&allocator, m->len, m->body);
         for (size_t i = 0; updates && i < updates->n_updates; i++)
                 driver_transfer_update(d, x, updates->updates[i]);
-        firesteel__block_updates__free_unpacked(updates, NULL);
+        firesteel__block_updates__free_unpacked(updates, &allocator);
 }
 
 void driver_transfer_forget_rdd(struct driver_transfer *d, int rdd)

@@ -14,6 +14,10 @@
 #include <stdint.h>
 
 enum { BROADCAST_TURNS = 4 };
+
+/* An executor is told so many holders of a piece. If it reaches none of them, it fetches the piece from the driver. */
+enum { MAX_PIECE_HOLDERS = 3 };
+
 #define BROADCAST_TURN_TIMEOUT ((int64_t)500000000) /* ns */
 
 struct broadcast_turns;
