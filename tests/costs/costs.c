@@ -4,7 +4,7 @@
  *
  * Each job runs first with few rows or tasks, which pays for what is made once, then with few and with many. The
  * difference of the last two, divided by that of their sizes, is the cost of one. A line is "NAME SIZE SLOT_ALLOCATIONS
- * SLOT_LOCKS OTHER_ALLOCATIONS OTHER_LOCKS", with the costs of one. All processes of the folder COUNTED_CALLS count.
+ * SLOT_LOCKS OTHER_ALLOCATIONS OTHER_LOCKS SLOT_16", with the costs of one. All processes of the folder COUNTED_CALLS count.
  */
 #include <firesteel/firesteel.h>
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct counts {
-        int64_t of[4]; /* as struct counted_calls of counted_calls.h */
+        int64_t of[5]; /* as struct counted_calls of counted_calls.h */
 };
 
 static struct counts counts_now(void)
@@ -27,7 +27,7 @@ static struct counts counts_now(void)
                 snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
                 FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
                 if (f && fread(&one, sizeof(one), 1, f) == 1)
-                        for (int i = 0; i < 4; i++)
+                        for (int i = 0; i < 5; i++)
                                 sum.of[i] += one.of[i];
                 if (f)
                         fclose(f);
@@ -112,7 +112,7 @@ static int measure(fst_context *sc, const char *name, int64_t few, int64_t many)
         if (r)
                 return r;
         printf("%s %lld", name, (long long)many);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
                 int64_t more = at[2].of[i] - 2 * at[1].of[i] + at[0].of[i];
                 printf(" %.4f", (double)more / (double)(many - few));
         }
