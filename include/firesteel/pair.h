@@ -9,7 +9,8 @@
  * unless you call fst_preserves_partitioning.
  *
  * Keys are equal if their bytes are. For F64, -0.0 equals 0.0 and all NaNs are equal. "In key order" below means the
- * order of fst_sort_by_key. Rows with equal keys keep the order of their input, except in joins and fst_subtract_by_key.
+ * order of fst_sort_by_key. Rows with equal keys keep the order of their input, except in joins and
+ * fst_subtract_by_key.
  */
 #pragma once
 
@@ -220,8 +221,8 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
  * fst_rdd *fst_broadcast_left_outer_join(fst_rdd *left, fst_rdd *small, FUNCTION f, fst_type type)
  *
  * As fst_join and fst_left_outer_join, without a shuffle of @left: the first action collects the rows of @small in the
- * driver, at most spark.driver.maxResultSize, and sends them to each executor as a broadcast variable. Each task makes a
- * table of them in its memory. The result has the partitions of @left.
+ * driver, at most spark.driver.maxResultSize, and sends them to each executor as a broadcast variable. Each task makes
+ * a table of them in its memory. The result has the partitions of @left.
  */
 #define fst_broadcast_join(left, small, f, type)                                                                       \
         fst_broadcast_join_at((left), (small), FST_FN(f), (type), FST_HERE("broadcast_join"))
@@ -230,6 +231,38 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
 FST_API fst_rdd *fst_broadcast_join_at(fst_rdd *left, fst_rdd *small, fst_fn f, fst_type type, fst_site site);
 FST_API fst_rdd *fst_broadcast_left_outer_join_at(fst_rdd *left, fst_rdd *small, fst_fn f, fst_type type,
                                                   fst_site site);
+
+/*
+ * fst_rdd *fst_skewed_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
+ * fst_rdd *fst_skewed_left_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
+ * fst_rdd *fst_skewed_right_outer_join(fst_rdd *left, fst_rdd *right, FUNCTION f, fst_type type)
+ * … and each with _n: …, int partitions)
+ *
+ * As fst_join and its outer forms, for sides of which a few keys have a large part of the rows. The first action
+ * samples the keys of both sides in a job of its own. For each frequent key, the rows of the side with more of them are
+ * spread over several partitions, and each of these gets a copy of the other side's rows. The left outer join spreads
+ * only left rows, the right outer join only right rows.
+ *
+ * Both sides are always shuffled. Rows of one key are in several partitions, so fst_preserves_partitioning has no
+ * effect.
+ */
+#define fst_skewed_join(left, right, f, type) fst_skewed_join_n(left, right, f, type, 0)
+#define fst_skewed_join_n(left, right, f, type, partitions)                                                            \
+        fst_skewed_join_at((left), (right), FST_FN(f), (type), (partitions), FST_HERE("skewed_join"))
+#define fst_skewed_left_outer_join(left, right, f, type) fst_skewed_left_outer_join_n(left, right, f, type, 0)
+#define fst_skewed_left_outer_join_n(left, right, f, type, partitions)                                                 \
+        fst_skewed_left_outer_join_at((left), (right), FST_FN(f), (type), (partitions),                                \
+                                      FST_HERE("skewed_left_outer_join"))
+#define fst_skewed_right_outer_join(left, right, f, type) fst_skewed_right_outer_join_n(left, right, f, type, 0)
+#define fst_skewed_right_outer_join_n(left, right, f, type, partitions)                                                \
+        fst_skewed_right_outer_join_at((left), (right), FST_FN(f), (type), (partitions),                               \
+                                       FST_HERE("skewed_right_outer_join"))
+FST_API fst_rdd *fst_skewed_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                    fst_site site);
+FST_API fst_rdd *fst_skewed_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                               fst_site site);
+FST_API fst_rdd *fst_skewed_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                                fst_site site);
 
 /*
  * fst_rdd *fst_cogroup(fst_rdd *a, fst_rdd *b, FUNCTION f, fst_type type)
@@ -255,8 +288,8 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
  * fst_rdd *fst_subtract_by_key(fst_rdd *left, fst_rdd *right)
  * fst_rdd *fst_subtract_by_key_n(fst_rdd *left, fst_rdd *right, int partitions)
  *
- * The pairs of @left whose key is not in @right, in no particular order. The values of @right may have any type. Without a
- * number, the result has the partitioner of @left, or a hash partitioner with as many partitions as @left.
+ * The pairs of @left whose key is not in @right, in no particular order. The values of @right may have any type.
+ * Without a number, the result has the partitioner of @left, or a hash partitioner with as many partitions as @left.
  */
 #define fst_subtract_by_key(left, right) fst_subtract_by_key_n(left, right, 0)
 #define fst_subtract_by_key_n(left, right, partitions)                                                                 \

@@ -55,6 +55,20 @@ void partitioner_init_modulo(struct partitioner *p, int partitions, int64_t hash
                                   .hashed_by = hashed_by};
 }
 
+void partitioner_init_skewed(struct partitioner *p, int partitions, fst_type key, enum join_side side)
+{
+        partitioner_init_hash(p, partitions, key);
+        p->kind = PARTITIONER_SKEWED;
+        p->side = side;
+        p->ready = false;
+}
+
+void partitioner_set_heavy_keys(struct partitioner *p, const struct heavy_keys *heavy)
+{
+        heavy_keys_copy(&p->heavy, heavy);
+        __atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
+}
+
 int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error)
 {
         char text[64];
@@ -71,6 +85,7 @@ void partitioner_deinit(struct partitioner *p)
                 free((void *)p->bounds[i].data);
         free(p->bounds);
         free(p->prefixes);
+        heavy_keys_deinit(&p->heavy);
         *p = (struct partitioner){0};
 }
 

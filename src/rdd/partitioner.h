@@ -5,10 +5,13 @@
  * so on. Its bounds come from a sample, as in Spark's RangePartitioner. Both work on a batch at a time. FUNCTION calls
  * a function of the application. ROUND_ROBIN ignores the key: rows go to one partition after another, and each map
  * partition starts at a different one, as in Spark's repartition. MODULO takes the lower 32 bits of an I64 key modulo
- * the number of partitions, as Spark's PythonPartitioner: the key is a hash that another program computed. A partitioner
- * does not change once its first job runs.
+ * the number of partitions, as Spark's PythonPartitioner: the key is a hash that another program computed. SKEWED
+ * places the rows of one side of a join as HASH, except those of heavy keys, which a preliminary job finds: they go to
+ * several partitions, or each of them to all of these. A partitioner does not change once its first job runs.
  */
 #pragma once
+
+#include "rdd/cogroup/heavy_keys.h"
 
 #include <firesteel/function.h>
 #include <firesteel/iter.h>
@@ -22,7 +25,8 @@ enum partitioner_kind {
         PARTITIONER_RANGE,
         PARTITIONER_FUNCTION,
         PARTITIONER_ROUND_ROBIN,
-        PARTITIONER_MODULO
+        PARTITIONER_MODULO,
+        PARTITIONER_SKEWED
 };
 
 struct partitioner {
@@ -30,7 +34,9 @@ struct partitioner {
         int partitions;
         fst_type key; /* kind and size of the key; no value */
         enum fst_order order;
-        bool ready; /* RANGE: the bounds are set; atomic, because actions of other threads read it: partitioner_ready */
+        /* RANGE, SKEWED: bounds or heavy keys are set; atomic, because actions of other threads read it:
+         * partitioner_ready */
+        bool ready;
 
         /*
          * RANGE: partitions - 1 ascending bounds: order-preserving 8-byte prefixes, and whole keys for BYTES and FIXED.
@@ -41,6 +47,9 @@ struct partitioner {
 
         fst_fn fn;         /* FUNCTION: borrowed */
         int64_t hashed_by; /* MODULO: names the function that computed the keys; not sent on the wire */
+
+        struct heavy_keys heavy; /* SKEWED */
+        enum join_side side;     /* SKEWED: of its rows */
 };
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key);
@@ -48,12 +57,13 @@ void partitioner_init_range(struct partitioner *p, int partitions, fst_type key,
 void partitioner_init_function(struct partitioner *p, int partitions, fst_type key, const fst_fn *fn);
 void partitioner_init_round_robin(struct partitioner *p, int partitions);
 void partitioner_init_modulo(struct partitioner *p, int partitions, int64_t hashed_by);
+void partitioner_init_skewed(struct partitioner *p, int partitions, fst_type key, enum join_side side);
 void partitioner_deinit(struct partitioner *p);
 
 /* Returns 0 if @fn can place keys of @key, otherwise -EINVAL with the required form. */
 int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error);
 
-/* True if keys can be placed. The bounds do not change after that. Any thread. */
+/* True if keys can be placed. Bounds and heavy keys do not change after that. Any thread. */
 static inline bool partitioner_ready(const struct partitioner *p)
 {
         return __atomic_load_n(&p->ready, __ATOMIC_ACQUIRE);
@@ -82,7 +92,11 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
 /* Copies the bounds of @from, which is ready and has as many partitions, into the RANGE @p. */
 void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *from);
 
-/* Places the rows of one map partition. Used on the thread of its task. */
+/* Copies the heavy keys, so that keys can be placed by a SKEWED partitioner. */
+void partitioner_set_heavy_keys(struct partitioner *p, const struct heavy_keys *heavy);
+
+/* Places the rows of one map partition; not by SKEWED, see rdd/cogroup/skewed_placer.h. Used on the thread of its task.
+ */
 struct row_placer {
         const struct partitioner *p;
         struct task_run *run;

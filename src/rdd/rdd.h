@@ -177,6 +177,9 @@ struct fst_rdd {
                 } unite;
                 struct {
                         int mode; /* enum cogroup_mode */
+                        /* bits of the sides (enum join_side) whose heavy keys are spread: their shuffles are SKEWED */
+                        uint32_t spread;
+                        bool ready; /* the heavy keys are known; atomic */
                 } cogroup;
                 struct {
                         int mode;                    /* enum cogroup_mode */

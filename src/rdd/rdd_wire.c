@@ -102,6 +102,24 @@ static void rdd_wire_encode_bounds(struct rdd_wire_writer *w, const struct parti
         }
 }
 
+static void rdd_wire_encode_heavy_keys(struct rdd_wire_writer *w, const struct partitioner *p,
+                                       Firesteel__ShuffleWrite *m)
+{
+        m->side = p->side;
+        m->n_heavy_keys = p->heavy.n;
+        m->heavy_keys = arena_alloc(&w->arena, p->heavy.n * sizeof(*m->heavy_keys));
+        Firesteel__HeavyKey *keys = arena_alloc(&w->arena, p->heavy.n * sizeof(*keys));
+        for (uint32_t i = 0; i < p->heavy.n; i++) {
+                const struct heavy_key *key = &p->heavy.keys[i];
+                firesteel__heavy_key__init(&keys[i]);
+                keys[i].hash = key->hash;
+                keys[i].start = key->start;
+                keys[i].parts = key->parts;
+                keys[i].spread = key->spread;
+                m->heavy_keys[i] = &keys[i];
+        }
+}
+
 int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, struct Firesteel__ShuffleWrite **out,
                             struct fst_error *error)
 {
@@ -119,6 +137,11 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
                 if (!partitioner_ready(p))
                         return error_set(error, -EINVAL, "the bounds of %s are not known yet", shuffled->call_site);
                 rdd_wire_encode_bounds(w, p, m);
+        }
+        if (p->kind == PARTITIONER_SKEWED) {
+                if (!partitioner_ready(p))
+                        return error_set(error, -EINVAL, "the heavy keys of %s are not known yet", shuffled->call_site);
+                rdd_wire_encode_heavy_keys(w, p, m);
         }
         int r = m->combine ? w->function(w, &shuffled->fn, &m->function, error) : 0;
         if (r == 0 && p->kind == PARTITIONER_FUNCTION)

@@ -196,6 +196,33 @@ static int rdd_wire_read_bounds(struct rdd_wire_reader *reader, const Firesteel_
         return 0;
 }
 
+static int rdd_wire_read_heavy_keys(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
+                                    struct fst_error *error)
+{
+        struct partitioner *p = &rdd->shuffle.partitioner;
+        struct heavy_keys *heavy = &p->heavy;
+        const uint32_t partitions = (uint32_t)m->partitions;
+        const size_t n = m->n_heavy_keys;
+        if (m->side > JOIN_RIGHT || n > MAX_HEAVY_KEYS(partitions))
+                return rdd_wire_bad(rdd, error, "it has too many heavy keys, or an unknown side");
+        partitioner_init_skewed(p, m->partitions, rdd->type, (enum join_side)m->side);
+        heavy->n = (uint32_t)n;
+        heavy->keys = wire_array(reader->memory, n + 1, sizeof(*heavy->keys));
+        heavy->slots = wire_array(reader->memory, heavy_keys_slots(n), sizeof(*heavy->slots));
+        if (!heavy->keys || !heavy->slots)
+                return rdd_wire_too_big(error);
+        for (size_t i = 0; i < n; i++) {
+                const Firesteel__HeavyKey *key = m->heavy_keys[i];
+                if (key->parts < 2 || key->parts > partitions || key->start >= partitions || key->spread > JOIN_RIGHT ||
+                    (i && key->hash <= heavy->keys[i - 1].hash))
+                        return rdd_wire_bad(rdd, error, "a heavy key is invalid");
+                heavy->keys[i] = (struct heavy_key){key->hash, key->start, key->parts, (enum join_side)key->spread};
+        }
+        heavy_keys_index(heavy);
+        p->ready = true;
+        return rdd->type.value ? 0 : rdd_wire_bad(rdd, error, "its partitioner needs pairs");
+}
+
 static int rdd_wire_read_partitioner(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
                                      struct fst_error *error)
 {
@@ -221,6 +248,8 @@ static int rdd_wire_read_partitioner(struct rdd_wire_reader *reader, const Fires
                 return rdd->type.key == FST_KIND_I64 && rdd->type.value
                                ? 0
                                : rdd_wire_bad(rdd, error, "its partitioner needs I64 keys");
+        case PARTITIONER_SKEWED:
+                return rdd_wire_read_heavy_keys(reader, m, rdd, error);
         case PARTITIONER_ROUND_ROBIN:
                 partitioner_init_round_robin(p, m->partitions);
                 return 0;

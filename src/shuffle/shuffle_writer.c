@@ -26,6 +26,7 @@
 #include "rdd/aggregate/hash.h"
 #include "rdd/aggregate/key_sample.h"
 #include "rdd/aggregate/op_combine.h"
+#include "rdd/cogroup/skewed_placer.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
@@ -39,6 +40,7 @@ struct shuffle_writer {
         const fst_rdd *shuffled;
         const struct partitioner *partitioner;
         struct row_placer placing;
+        struct skewed_placer *skewed; /* NULL: the partitioner is not SKEWED */
         struct shuffle_store *store;
         struct remote_shuffle *remote; /* which streams outputs to `place`; NULL: none does */
         uint32_t place;
@@ -316,6 +318,8 @@ static int writer_begin(struct op *op)
         w->output = shuffle_output_new(w->partitioner->partitions, op->type, op->run->memory_manager);
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", shuffle_writer_spill_for_others);
         row_placer_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
+        if (w->skewed)
+                skewed_placer_begin(w->skewed, w->partitioner, op->run->task.info.partition);
         w->started = true;
         w->complete = w->sparse = w->combining = w->doomed = w->sampling = false;
         w->may_bypass = w->sample && memory_manager_pool(op->run->memory_manager) >= MIN_POOL_TO_BYPASS;
@@ -333,6 +337,17 @@ static int writer_begin(struct op *op)
         return r < 0 ? task_run_fail(op->run, r, "no memory to start writing a shuffle") : start_combining(w);
 }
 
+/* Some rows go to several partitions. */
+static int shuffle_writer_add_skewed(struct shuffle_writer *w, const fst_batch *batch)
+{
+        fst_batch copies;
+        skewed_placer_place(w->skewed, batch, w->places);
+        int r = shuffle_writer_scatter(w, batch, 0);
+        while (r == 0 && skewed_placer_next_copies(w->skewed, &copies, w->places))
+                r = shuffle_writer_scatter(w, &copies, 0);
+        return r;
+}
+
 static int writer_consume(struct op *op, const struct rows *in)
 {
         struct shuffle_writer *w = writer_of(op);
@@ -344,6 +359,8 @@ static int writer_consume(struct op *op, const struct rows *in)
                 return shuffle_writer_combine(w, &in->batch, NULL, &done);
         if (w->sampling)
                 return shuffle_writer_bypass(w, &in->batch);
+        if (w->skewed)
+                return shuffle_writer_add_skewed(w, &in->batch);
         int r = row_placer_place(&w->placing, &in->batch, w->places);
         return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
 }
@@ -443,6 +460,9 @@ static void shuffle_writer_free(struct op *op)
         aggregate_free(w->aggregate);
         op_free(w->emitted);
         free(w->sample);
+        if (w->skewed)
+                skewed_placer_deinit(w->skewed);
+        free(w->skewed);
         free(w->open);
         op_deinit(op);
         free(w);
@@ -467,6 +487,8 @@ struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, str
         w->store = store;
         w->block = PAGE_BLOCK;
         w->open = new_array(struct page *, (size_t)w->partitioner->partitions);
+        if (w->partitioner->kind == PARTITIONER_SKEWED)
+                w->skewed = new0(struct skewed_placer);
         if (shuffled->shuffle.combine) {
                 w->aggregate = aggregate_new();
                 w->emitted = combine_out_for(run, shuffled->type, shuffled->values, &shuffled->fn);

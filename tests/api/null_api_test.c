@@ -133,6 +133,9 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_left_outer_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
         NOTHING(fst_right_outer_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
         NOTHING(fst_full_outer_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
+        NOTHING(fst_skewed_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
+        NOTHING(fst_skewed_left_outer_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
+        NOTHING(fst_skewed_right_outer_join_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));
         NOTHING(fst_broadcast_join_at(NULL, NULL, NO_FN, FST_I64, HERE));
         NOTHING(fst_broadcast_left_outer_join_at(NULL, NULL, NO_FN, FST_I64, HERE));
         NOTHING(fst_cogroup_at(NULL, NULL, NO_FN, FST_I64, 2, HERE));

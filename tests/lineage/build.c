@@ -208,12 +208,18 @@ static fst_rdd *built(fst_context *sc, struct plan *p, int i, fst_rdd **in, cons
         case JOIN:
                 if (node_is_broadcast_join(n))
                         return fst_broadcast_join(in[0], in[1], fn_joined(d, 0), n->type);
+                if (node_is_skewed_join(n))
+                        return fst_skewed_join_n(in[0], in[1], fn_joined(d, 0), n->type, n->n);
                 return preserving(fst_join_n(in[0], in[1], fn_joined(d, 0), n->type, n->n), n);
         case RIGHT_OUTER_JOIN:
+                if (node_is_skewed_join(n))
+                        return fst_skewed_right_outer_join_n(in[0], in[1], fn_joined(d, 1), n->type, n->n);
                 return preserving(fst_right_outer_join_n(in[0], in[1], fn_joined(d, 1), n->type, n->n), n);
         case LEFT_OUTER_JOIN:
                 if (node_is_broadcast_join(n))
                         return fst_broadcast_left_outer_join(in[0], in[1], fn_joined(d, 2), n->type);
+                if (node_is_skewed_join(n))
+                        return fst_skewed_left_outer_join_n(in[0], in[1], fn_joined(d, 2), n->type, n->n);
                 return preserving(fst_left_outer_join_n(in[0], in[1], fn_joined(d, 2), n->type, n->n), n);
         case FULL_OUTER_JOIN:
                 return preserving(fst_full_outer_join_n(in[0], in[1], fn_joined(d, 3), n->type, n->n), n);

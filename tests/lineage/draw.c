@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "evaluate.h"
+#include "place.h"
 
 #define ROWS_USUALLY 1500
 #define ROWS_OF_LARGE 60000
@@ -184,9 +185,12 @@ static bool draw_grouping(struct dice *d, struct plan *p, struct node *n, fst_ty
                 if (!find_parent(d, p, n, same_keys))
                         return false;
         n->n = dice_one_in(d, 2) ? 0 : draw_partitions(d);
-        if (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN)
-                n->variant = dice_one_in(d, 3);
-        if (!can_be_placed(p, n))
+        if (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN || n->operator== RIGHT_OUTER_JOIN)
+                n->variant = dice_roll(d, 4);
+        if (node_is_skewed_join(n) && !(table_is_sampled_whole(&parent_of(p, n, 0)->table) &&
+                                        table_is_sampled_whole(&parent_of(p, n, 1)->table)))
+                return false;
+        if (!node_is_skewed_join(n) && !can_be_placed(p, n))
                 return false;
         if (n->operator== SUBTRACT_BY_KEY) {
                 n->type = in;

@@ -529,10 +529,31 @@ static struct table broadcast_joined(struct plan *p, const struct node *n, const
         return t;
 }
 
+static struct table skewed_joined(struct plan *p, const struct node *n, const struct table *const *in)
+{
+        const uint32_t sides = n->operator== JOIN ? 3 : n->operator== LEFT_OUTER_JOIN ? 1 : 2;
+        const int parts = evaluate_placement(p, n->parents, 2, n->n).n;
+        struct table placed[2], t = table_new(p, parts);
+        const struct table *all[] = {&placed[0], &placed[1]};
+        size_t calls = 0;
+        tables_placed_skewed(p, in, parts, sides, placed);
+        t.ordered = false;
+        if (table_is_full(p, &placed[0]) || table_is_full(p, &placed[1])) /* of copies */
+                t.rows = p->most_rows + 1;
+        for (int part = 0; part < parts; part++) {
+                struct groups g = groups_of(p, all, 2, part);
+                while (groups_next(&g) && !table_is_full(p, &t))
+                        join_group(p, n, &g, part, &t, &calls);
+        }
+        return t;
+}
+
 static struct table cogrouped(struct plan *p, const struct node *n, const struct table *const *in)
 {
         if (node_is_broadcast_join(n))
                 return broadcast_joined(p, n, in);
+        if (node_is_skewed_join(n))
+                return skewed_joined(p, n, in);
         struct table placed[NODE_PARENTS];
         const struct table *sides[NODE_PARENTS];
         struct placement by = n->operator== SUBTRACT_BY_KEY ? evaluate_placement(p, n->parents, 1, n->n)

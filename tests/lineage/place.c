@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "rdd/aggregate/hash.h"
+#include "rdd/cogroup/skewed_placer.h"
 
 struct table table_new(struct plan *p, int partitions)
 {
@@ -60,6 +61,88 @@ struct table table_placed(struct plan *p, const struct table *t, struct placemen
                         table_put(p, &placed, placement_of(p, by, t->parts[i].at[k].key), t->parts[i].at[k]);
         return placed;
 }
+
+/* ---------------------------------------------------------------------------------------------------- skewed joins */
+
+bool table_is_sampled_whole(const struct table *t)
+{
+        for (int i = 0; i < t->n; i++)
+                if (t->parts[i].n > 8000 / (size_t)t->n) /* driver/actions/skewed_keys.c */
+                        return false;
+        return true;
+}
+
+static fst_type engine_type(struct cell cell)
+{
+        return cell.kind == FST_KIND_I64     ? FST_I64
+               : cell.kind == FST_KIND_F64   ? FST_F64
+               : cell.kind == FST_KIND_BYTES ? FST_BYTES
+                                             : FST_FIXED(cell.bytes.len);
+}
+
+static fst_column engine_column(struct cell *cell)
+{
+        switch (cell->kind) {
+        case FST_KIND_I64:
+                return (fst_column){.i64 = &cell->i64};
+        case FST_KIND_F64:
+                return (fst_column){.f64 = &cell->f64};
+        case FST_KIND_BYTES:
+                return (fst_column){.bytes = &cell->bytes};
+        default:
+                return (fst_column){.fixed = (char *)cell->bytes.data};
+        }
+}
+
+static struct table table_placed_skewed(struct plan *p, const struct table *in, const struct partitioner *partitioner)
+{
+        struct skewed_placer *placer = new0(struct skewed_placer);
+        struct table placed = table_new(p, partitioner->partitions);
+        uint32_t out[FST_BATCH_ROWS];
+        fst_batch copies;
+        for (int i = 0; i < in->n; i++) {
+                skewed_placer_begin(placer, partitioner, i);
+                for (size_t k = 0; k < in->parts[i].n; k++) {
+                        struct row row = in->parts[i].at[k];
+                        fst_batch one = {.rows = 1, .key = engine_column(&row.key), .value = engine_column(&row.value)};
+                        one.type = fst_type_pair(engine_type(row.key), engine_type(row.value));
+                        skewed_placer_place(placer, &one, out);
+                        table_put(p, &placed, (int)out[0], row);
+                        while (skewed_placer_next_copies(placer, &copies, out))
+                                for (uint32_t c = 0; c < copies.rows; c++)
+                                        table_put(p, &placed, (int)out[c], row);
+                }
+        }
+        skewed_placer_deinit(placer);
+        free(placer);
+        return placed;
+}
+
+void tables_placed_skewed(struct plan *p, const struct table *const in[2], int n, uint32_t sides,
+                          struct table placed[2])
+{
+        struct heavy_samples samples[2];
+        struct heavy_keys heavy;
+        for (int side = 0; side < 2; side++) {
+                samples[side] = (struct heavy_samples){new_array(struct heavy_sample, in[side]->rows), 0};
+                for (int i = 0; i < in[side]->n; i++)
+                        for (size_t k = 0; k < in[side]->parts[i].n; k++)
+                                samples[side].keys[samples[side].n++] =
+                                        (struct heavy_sample){engine_hash(in[side]->parts[i].at[k].key), 1};
+        }
+        heavy_keys_choose(&heavy, samples, n, sides);
+        for (int side = 0; side < 2; side++) {
+                struct partitioner partitioner;
+                partitioner_init_skewed(&partitioner, n, FST_I64, side);
+                partitioner_set_heavy_keys(&partitioner, &heavy);
+                placed[side] = table_placed_skewed(p, in[side], &partitioner);
+                partitioner_deinit(&partitioner);
+                free(samples[side].keys);
+        }
+        heavy_keys_deinit(&heavy);
+}
+
+/* ------------------------------------------------------------------------------------------------------- in order */
 
 struct numbered {
         struct row row;

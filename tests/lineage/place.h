@@ -15,6 +15,16 @@ int placement_of(const struct plan *p, struct placement by, struct cell key);
 /* Returns the rows placed by their keys, or the same table if they already are. */
 struct table table_placed(struct plan *p, const struct table *t, struct placement by);
 
+/*
+ * Places the rows of both sides of a join in @n partitions as fst_skewed_join does. @sides: bits of those whose keys may
+ * be spread. Uses the engine's choice and placement, which rdd/cogroup/skewed_placer_test.c tests.
+ */
+void tables_placed_skewed(struct plan *p, const struct table *const in[2], int n, uint32_t sides,
+                          struct table placed[2]);
+
+/* True if the engine's sample of the keys has all of them. */
+bool table_is_sampled_whole(const struct table *t);
+
 /* Sorts rows by key (stable), or with @whole by the whole row. */
 struct rows rows_sorted(struct plan *p, const struct rows *rows, bool whole, bool descending);
 

@@ -122,10 +122,18 @@ struct node {
         fst_rdd *rdd;       /* built */
 };
 
-/* Joins of one variant send their right side to every task. */
+/* Joins of one variant send their right side to every task. Those of another spread the rows of frequent keys. */
+enum { BROADCAST_JOIN = 1, SKEWED_JOIN };
+
 static inline bool node_is_broadcast_join(const struct node *n)
 {
-        return n->variant && (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN);
+        return n->variant == BROADCAST_JOIN && (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN);
+}
+
+static inline bool node_is_skewed_join(const struct node *n)
+{
+        return n->variant == SKEWED_JOIN &&
+               (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN || n->operator== RIGHT_OUTER_JOIN);
 }
 
 #define ACTIONS(X)                                                                                                     \

@@ -13,7 +13,7 @@
 static bool preliminary_jobs_ready(const fst_rdd *rdd)
 {
         return range_bounds_ready(rdd) && partition_offsets_ready(rdd) && sample_thresholds_ready(rdd) &&
-               broadcast_rows_ready(rdd);
+               broadcast_rows_ready(rdd) && heavy_keys_ready(rdd);
 }
 
 static int preliminary_jobs_run_one(fst_rdd *rdd, fst_site site, struct fst_error *error)
@@ -32,8 +32,10 @@ static int preliminary_jobs_run_one(fst_rdd *rdd, fst_site site, struct fst_erro
                 r = partition_offsets_compute(rdd, site, error);
         else if (!sample_thresholds_ready(rdd))
                 r = sample_thresholds_compute(rdd, site, error);
-        else
+        else if (!broadcast_rows_ready(rdd))
                 r = broadcast_rows_collect(rdd, site, error);
+        else
+                r = heavy_keys_compute(rdd, site, error);
         single_flight_end(rdd);
         return r;
 }

@@ -1,6 +1,6 @@
 /*
  * Runs the jobs that lineage needs before it can be computed: bounds of range partitioners, row offsets of partitions,
- * thresholds of exact samples, the small sides of broadcast joins.
+ * thresholds of exact samples, the small sides of broadcast joins, heavy keys of joins.
  */
 #pragma once
 
@@ -24,3 +24,6 @@ int sample_thresholds_compute(fst_rdd *rdd, fst_site site, struct fst_error *err
 
 bool broadcast_rows_ready(const fst_rdd *rdd);
 int broadcast_rows_collect(fst_rdd *rdd, fst_site site, struct fst_error *error);
+
+bool heavy_keys_ready(const fst_rdd *rdd);
+int heavy_keys_compute(fst_rdd *rdd, fst_site site, struct fst_error *error);

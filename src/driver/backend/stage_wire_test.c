@@ -616,6 +616,61 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
         check_refused(w, changes, ARRAY_SIZE(changes));
 }
 
+static int meet(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+{
+        return 0;
+}
+
+static void unknown_side(Firesteel__Stage *s)
+{
+        s->shuffle_write->side = 2;
+}
+
+static void one_part(Firesteel__Stage *s)
+{
+        s->shuffle_write->heavy_keys[1]->parts = 1;
+}
+
+static void unordered_keys(Firesteel__Stage *s)
+{
+        s->shuffle_write->heavy_keys[1]->hash = 7;
+}
+
+static void encodes_heavy_keys(void **state)
+{
+        static const struct stage_change changes[] = {
+                {unknown_side, -EBADMSG, "unknown side"},
+                {one_part, -EBADMSG, "a heavy key is invalid"},
+                {unordered_keys, -EBADMSG, "a heavy key is invalid"},
+        };
+        static const int64_t data[] = {1, -2, 3};
+        struct stage_world *w = *state;
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        fst_rdd *pairs = fst_parallelize_pairs(w->sc, data, data, 3);
+        fst_rdd *joined = fst_skewed_join_at(pairs, pairs, FST_FN(meet), FST_I64, 3, HERE("skewed_join"));
+        struct heavy_key keys[] = {{7, 1, 2, JOIN_LEFT}, {UINT64_C(9) << 40, 2, 3, JOIN_RIGHT}};
+        uint32_t slots[8] = {0};
+        struct heavy_keys heavy = {.keys = keys, .n = 2, .slots = slots};
+        w->work.final = pairs;
+        w->work.shuffled = joined->parents[JOIN_RIGHT];
+        w->work.action = NULL;
+        assert_int_equal(stage_encode(&w->work, &shipped, &bytes, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "heavy keys of skewed_join at demo.c:7 are not known"));
+        error_deinit(&error);
+        partitioner_set_heavy_keys(&joined->parents[JOIN_RIGHT]->shuffle.partitioner, &heavy);
+        encode(&w->work, &shipped, &bytes);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
+        const struct partitioner *p = &work->shuffled->shuffle.partitioner;
+        assert_int_equal(p->kind, PARTITIONER_SKEWED);
+        assert_int_equal(p->side, JOIN_RIGHT);
+        for (int i = 0; i < 2; i++)
+                assert_memory_equal(heavy_keys_find(&p->heavy, keys[i].hash), &keys[i],
+                                    offsetof(struct heavy_key, spread));
+        stage_context_unref(work);
+        check_refused(w, changes, ARRAY_SIZE(changes));
+}
+
 /* Each byte changed, and each prefix: an error or a stage, and never much memory. */
 static void rejects_damaged_stages(void **state)
 {
@@ -735,6 +790,7 @@ int main(void)
                 WITH_WORLD(encodes_partitions_of_several_splits),
                 WITH_WORLD(rejects_stages_of_other_builds_and_inconsistent_operators),
                 WITH_WORLD(rejects_invalid_files),
+                WITH_WORLD(encodes_heavy_keys),
                 WITH_WORLD(rejects_damaged_stages),
                 WITH_WORLD(small_input_allocates_little_memory),
                 WITH_WORLD(saving_attempts_share_a_directory),

@@ -9,7 +9,9 @@
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
+#include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "rdd/cogroup/op_cogroup.h"
 #include "rdd/operators/rdd_broadcast_join.h"
 
@@ -74,34 +76,104 @@ static fst_rdd *cogroup_rdd_new(enum cogroup_mode mode, fst_rdd *const *rdds, in
         return rdd_release_intermediates(rdd, first);
 }
 
-/* Without @partitions, a small side may be broadcast. */
+/* A new shuffle of a side, which spreads or copies the rows of heavy keys. */
+static fst_rdd *skewed_side_new(fst_rdd *rdd, int partitions, enum join_side side, fst_site site)
+{
+        fst_rdd *moved = rdd_new(rdd->sc, RDD_SHUFFLED, rdd->type, rdd, site);
+        partitioner_init_skewed(&moved->shuffle.partitioner, partitions, rdd->type, side);
+        rdd_depend_on_shuffle(moved);
+        moved->partitioner = NULL; /* rows of one key are in several partitions */
+        return moved;
+}
+
+/*
+ * Builds a join of valid RDDs that spreads heavy keys, which a job before the first one that needs the join finds
+ * (driver/actions/skewed_keys.c). Only sides whose rows without a match take part, or are not wanted, can be spread:
+ * the copies of the other side's rows would be without a match several times.
+ */
+static fst_rdd *skewed_join_rdd_new(enum cogroup_mode mode, fst_rdd *left, fst_rdd *right, const fst_fn *f,
+                                    fst_type type, int partitions, fst_site site)
+{
+        static const uint32_t spread[] = {[COGROUP_JOIN] = 1 << JOIN_LEFT | 1 << JOIN_RIGHT,
+                                          [COGROUP_LEFT_JOIN] = 1 << JOIN_LEFT,
+                                          [COGROUP_RIGHT_JOIN] = 1 << JOIN_RIGHT};
+        struct fst_error error = FST_ERROR_INIT;
+        struct partitioner hash;
+        fst_rdd *given[] = {left, right};
+        const int first = rdd_registry_next_id(left->sc);
+        const struct partitioner *p = NULL;
+        if (cogroup_check_sides(mode, given, 2, f, type, partitions, site, &error) == 0)
+                p = rdd_choose_partitioner(given, 2, partitions, &hash);
+        error_deinit(&error);
+        if (!p || p->partitions < 2) /* the join without heavy keys carries the error, or has nothing to spread */
+                return cogroup_rdd_new(mode, given, 2, f, type, partitions, site);
+        fst_rdd *sides[] = {skewed_side_new(left, p->partitions, JOIN_LEFT, site),
+                            skewed_side_new(right, p->partitions, JOIN_RIGHT, site)};
+        fst_rdd *rdd = rdd_new_of(left->sc, RDD_COGROUP, type, sides, 2, site);
+        rdd->cogroup.mode = mode;
+        rdd->cogroup.spread = spread[mode];
+        rdd_set_fn(rdd, f);
+        rdd_depend_narrowly(rdd, false);
+        return rdd_release_intermediates(rdd, first);
+}
+
+static bool join_splits_heavy_keys(const fst_rdd *left, const fst_rdd *right)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        bool splits = false;
+        if (conf_get_bool(rdd_registry_conf(left->sc), "spark.firesteel.join.splitHeavyKeys", &splits, &error))
+                error_deinit(&error); /* the context has checked it */
+        return splits && !left->partitioner && !right->partitioner;
+}
+
+/* Without @partitions, a small side may be broadcast. @skewed: heavy keys are spread otherwise. */
 static fst_rdd *join_rdd_new(enum cogroup_mode mode, fst_rdd *left, fst_rdd *right, const fst_fn *f, fst_type type,
-                             int partitions, fst_site site)
+                             int partitions, bool skewed, fst_site site)
 {
         enum join_side small;
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        if (!left->status && !right->status && left->sc == right->sc && partitions == 0 &&
-            broadcast_join_pays(mode, left, right, &small))
+        const bool valid = !left->status && !right->status && left->sc == right->sc;
+        if (valid && partitions == 0 && broadcast_join_pays(mode, left, right, &small))
                 return broadcast_join_rdd_new(mode, left, right, small, f, type, site);
+        if (valid && (skewed || (partitions == 0 && join_splits_heavy_keys(left, right))))
+                return skewed_join_rdd_new(mode, left, right, f, type, partitions, site);
         return cogroup_rdd_new(mode, (fst_rdd *[]){left, right}, 2, f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
 {
-        return join_rdd_new(COGROUP_JOIN, left, right, &f, type, partitions, site);
+        return join_rdd_new(COGROUP_JOIN, left, right, &f, type, partitions, false, site);
 }
 
 FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                         fst_site site)
 {
-        return join_rdd_new(COGROUP_LEFT_JOIN, left, right, &f, type, partitions, site);
+        return join_rdd_new(COGROUP_LEFT_JOIN, left, right, &f, type, partitions, false, site);
 }
 
 FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                          fst_site site)
 {
-        return join_rdd_new(COGROUP_RIGHT_JOIN, left, right, &f, type, partitions, site);
+        return join_rdd_new(COGROUP_RIGHT_JOIN, left, right, &f, type, partitions, false, site);
+}
+
+FST_API fst_rdd *fst_skewed_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                    fst_site site)
+{
+        return join_rdd_new(COGROUP_JOIN, left, right, &f, type, partitions, true, site);
+}
+
+FST_API fst_rdd *fst_skewed_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                               fst_site site)
+{
+        return join_rdd_new(COGROUP_LEFT_JOIN, left, right, &f, type, partitions, true, site);
+}
+
+FST_API fst_rdd *fst_skewed_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
+                                                fst_site site)
+{
+        return join_rdd_new(COGROUP_RIGHT_JOIN, left, right, &f, type, partitions, true, site);
 }
 
 FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
