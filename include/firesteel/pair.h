@@ -221,8 +221,8 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
  * fst_rdd *fst_broadcast_left_outer_join(fst_rdd *left, fst_rdd *small, FUNCTION f, fst_type type)
  *
  * As fst_join and fst_left_outer_join, without a shuffle of @left: the first action collects the rows of @small in the
- * driver, at most spark.driver.maxResultSize, and sends them to each executor as a broadcast variable. Each task makes
- * a table of them in its memory. The result has the partitions of @left.
+ * driver, at most spark.driver.maxResultSize, and sends them to each executor as a broadcast variable. The tasks of
+ * a process share a table of them. The result has the partitions of @left.
  */
 #define fst_broadcast_join(left, small, f, type)                                                                       \
         fst_broadcast_join_at((left), (small), FST_FN(f), (type), FST_HERE("broadcast_join"))

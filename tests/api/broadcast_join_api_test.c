@@ -279,7 +279,7 @@ static void fails_if_the_small_side_is_too_large(void **state)
         fst_rdd *large = fst_map(fst_range_n(sc, 0, LARGE, 3), with_i64, FST_PAIR(I64, I64));
         int64_t n;
         assert_refused(fst_count(fst_broadcast_join(large, large, inner_i64, FST_I64), &n), -EIO,
-                       "is bigger than spark.driver.maxResultSize");
+                       "is bigger than spark.driver.maxResultSize (1024 bytes): use fst_join, which shuffles both sides");
         fst_context_stop(sc);
         sc = api_context("local[1]", "spark.log.level", "ERROR", "spark.driver.memory", "32m", "spark.memory.fraction",
                          "0.1", NULL);

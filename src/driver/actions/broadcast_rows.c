@@ -10,6 +10,7 @@
 #include "driver/actions/result_rows.h"
 #include "driver/broadcast_variables.h"
 #include "rdd/pipeline/record.h"
+#include "sched/sched_conf.h"
 #include "store/page.h"
 
 #include <xxhash.h>
@@ -29,6 +30,21 @@ static uint64_t page_records_digest(const struct page *page)
                 at = record_end(&r);
         }
         return sum;
+}
+
+/* A job whose results are too large is told to save its rows. A join can be shuffled instead. */
+static int broadcast_rows_advise(const fst_rdd *rdd, int status, struct fst_error *error)
+{
+        char *text = mem_strdup(error_message(error)), *remedy = strstr(text, RESULT_SIZE_REMEDY);
+        if (remedy)
+                *remedy = '\0';
+        int r = remedy ? error_set(error, status,
+                                   "the small side of %s is too large to be collected: %suse fst_join, which shuffles "
+                                   "both sides, or raise spark.driver.maxResultSize",
+                                   rdd->call_site, text)
+                       : status;
+        free(text);
+        return r;
 }
 
 /* Makes the variable of the rows in @pages. */
@@ -65,6 +81,8 @@ int broadcast_rows_collect(fst_rdd *rdd, fst_site site, struct fst_error *error)
                 r = rows_job_prepare(&job, source, source->lineage.partitions, error);
         if (r == 0)
                 r = action_run_job(source, &job.rows.action, NULL, 0, site, error);
+        if (r)
+                r = broadcast_rows_advise(rdd, r, error);
         struct page *pages = r == 0 ? rows_job_take(&job, &rows) : NULL;
         rows_job_deinit(&job);
         if (r == 0 && (uint64_t)rows > MAX_BROADCAST_ROWS)

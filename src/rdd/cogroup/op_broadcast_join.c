@@ -1,20 +1,17 @@
 /*
  * See op_broadcast_join.h.
  *
- * A slot keeps the table from task to task, unless its rows point into the bytes of the variable, which may move. Each
- * task reserves its memory. Between tasks it is not reserved, as the index of a sorter (rdd/sort/sorter.h).
+ * The slots of a process share the table (broadcast_table.h) and keep it from task to task, unless its rows point into
+ * the bytes of the variable, which may move. If storage has no room for it, each task reserves its memory.
  */
 #include "rdd/cogroup/op_broadcast_join.h"
 
 #include "base/mem.h"
+#include "rdd/cogroup/broadcast_table.h"
 #include "rdd/cogroup/join_loops.h"
-#include "rdd/cogroup/join_table.h"
-#include "rdd/pipeline/key.h"
 #include "store/memory.h"
 
 #include <firesteel/shared.h>
-
-#include <inttypes.h>
 
 struct broadcast_join_op {
         struct op op;
@@ -24,11 +21,8 @@ struct broadcast_join_op {
         bool lists_missing; /* rows that arrive without a match take part */
         struct memory_consumer memory;
         bool started;
-
-        const char *data; /* the small side's bytes; its entries may point into them */
-        bool made;        /* the table is that of `data` */
-        struct sort_entry *entries;
-        struct join_table table;
+        bool shares; /* the table's reservation */
+        struct broadcast_table *table;
 
         struct sort_entry arriving[FST_BATCH_ROWS];
         struct join_search search;
@@ -47,72 +41,13 @@ static struct broadcast_join_op *broadcast_join_of(struct op *op)
 
 /* -------------------------------------------------------------------------------------------------- the small side */
 
-static void broadcast_join_drop_table(struct broadcast_join_op *self)
-{
-        free(steal(self->entries));
-        join_table_free(&self->table);
-        self->made = false;
-}
-
-/* Reads a record of at most @room bytes. Returns false if it is longer. */
-static bool broadcast_record_read(fst_type type, const unsigned char *at, size_t room, struct record_view *record)
-{
-        const size_t lengths = (type.key == FST_KIND_BYTES ? 4 : 0) + (type.value == FST_KIND_BYTES ? 4 : 0);
-        if (room < lengths)
-                return false;
-        *record = record_read(type, at);
-        return room - lengths >= (uint64_t)record->key_len + record->value_len;
-}
-
-/* Makes the entries of all rows. */
-static int broadcast_join_read_rows(struct broadcast_join_op *self)
-{
-        const struct broadcast_side *small = self->small;
-        const struct record_order order = record_order(small->type, FST_ASCENDING);
-        const bool whole = sort_index_holds(small->type);
-        const unsigned char *at = (const unsigned char *)self->data, *end = at + small->size;
-        for (uint64_t i = 0; i < small->rows; i++) {
-                struct sort_entry *entry = &self->entries[i];
-                struct record_view r;
-                if (!broadcast_record_read(small->type, at, (size_t)(end - at), &r))
-                        return task_run_fail(self->op.run, -EBADMSG,
-                                             "broadcast variable %" PRId64 " ends within row %" PRIu64
-                                             " of the small side of a join",
-                                             small->variable, i);
-                entry->prefix = order.by_bytes ? key_hash_bytes((const char *)r.key, r.key_len)
-                                               : record_prefix(&order, &r, (size_t)(end - r.key));
-                entry->record = at;
-                if (whole) {
-                        entry->value = 0;
-                        memcpy(&entry->value, r.value, r.value_len);
-                }
-                at = record_end(&r);
-        }
-        return 0;
-}
-
-static int broadcast_join_make_table(struct broadcast_join_op *self)
-{
-        const struct broadcast_side *small = self->small;
-        const size_t rows = (size_t)small->rows;
-        broadcast_join_drop_table(self);
-        self->entries = mem_try((rows + 1) * sizeof(*self->entries));
-        if (!self->entries || !join_table_alloc(&self->table, rows))
-                return task_run_fail(self->op.run, -ENOMEM, "no memory for the %zu rows of the small side of a join",
-                                     rows);
-        int r = broadcast_join_read_rows(self);
-        if (r)
-                return r;
-        join_table_build(&self->table, join_key_of(small->type),
-                         (struct join_rows){self->entries, (uint32_t)rows, small->type, NULL}, 0);
-        self->made = true;
-        return 0;
-}
-
+/* Reserves memory for the table. */
 static int broadcast_join_reserve(struct broadcast_join_op *self)
 {
-        const size_t rows = (size_t)self->small->rows;
-        size_t bytes = rows * sizeof(*self->entries) + join_table_bytes(rows);
+        const size_t bytes = self->table->bytes;
+        self->shares = broadcast_table_reserve(self->table);
+        if (self->shares)
+                return 0;
         memory_consumer_init(&self->memory, task_run_memory(self->op.run), "broadcast join", NULL);
         self->started = true;
         int r = memory_acquire_wait(&self->memory, bytes);
@@ -121,7 +56,7 @@ static int broadcast_join_reserve(struct broadcast_join_op *self)
                                      "the table of a broadcast join needs %zu bytes for %zu rows, more than a task's "
                                      "share: raise spark.executor.memory (spark.driver.memory in local mode), or use "
                                      "fst_join with spark.firesteel.join.broadcastThreshold=0",
-                                     bytes, rows);
+                                     bytes, (size_t)self->small->rows);
         return r < 0 ? task_run_check(self->op.run) : 0;
 }
 
@@ -129,18 +64,17 @@ static int broadcast_join_begin(struct op *op)
 {
         struct broadcast_join_op *self = broadcast_join_of(op);
         const struct broadcast_side *small = self->small;
-        int r = broadcast_join_reserve(self);
-        if (r)
-                return r;
         const char *data = "";
         if (small->rows)
                 data = fst_task_broadcast(&op->run->task, (fst_broadcast){small->variable, small->size}).data;
         if (!data)
                 return task_run_check(op->run);
-        if (self->made && (data == self->data || sort_index_holds(small->type)))
-                return 0;
-        self->data = data;
-        return broadcast_join_make_table(self);
+        if (self->table && !broadcast_table_is_of(self->table, small, data))
+                broadcast_table_unref(steal(self->table));
+        if (!self->table)
+                self->table = broadcast_table_ref(op->run->memory_manager, small, data);
+        int r = broadcast_join_reserve(self);
+        return r ? r : broadcast_table_build(self->table, op->run, small, data);
 }
 
 /* ------------------------------------------------------------------------------------------------- rows that arrive */
@@ -157,8 +91,8 @@ static int broadcast_join_call_pairs(struct broadcast_join_op *self)
 {
         const struct join_search *s = &self->search;
         const enum join_side side = self->small->side;
-        fst_batch found = join_rows_gather(&self->table.rows, &self->columns[side], side == JOIN_LEFT, s->pairs.built,
-                                           s->pairs.n);
+        fst_batch found = join_rows_gather(&self->table->table.rows, &self->columns[side], side == JOIN_LEFT,
+                                           s->pairs.built, s->pairs.n);
         fst_batch arriving =
                 join_rows_gather(&s->rows, &self->columns[!side], side == JOIN_RIGHT, s->pairs.probing, s->pairs.n);
         return broadcast_join_call(self, &arriving, &found, s->pairs.n);
@@ -178,7 +112,7 @@ static int broadcast_join_search(struct broadcast_join_op *self, const fst_batch
         struct join_search *s = &self->search;
         const uint32_t room = MIN(self->columns[JOIN_LEFT].room, self->columns[JOIN_RIGHT].room);
         int r = 0;
-        join_search_start(s, &self->table, join_rows_of_batch(batch, self->arriving), room, self->lists_missing);
+        join_search_start(s, &self->table->table, join_rows_of_batch(batch, self->arriving), room, self->lists_missing);
         while (r == 0 && join_search_next(s)) {
                 if (task_run_stopped(self->op.run))
                         return task_run_cancelled(self->op.run);
@@ -212,7 +146,9 @@ static void broadcast_join_abandon(struct op *op)
         struct broadcast_join_op *self = broadcast_join_of(op);
         if (self->started)
                 memory_consumer_deinit(&self->memory);
-        self->started = false;
+        if (self->shares)
+                broadcast_table_release(self->table);
+        self->started = self->shares = false;
 }
 
 static int broadcast_join_end(struct op *op)
@@ -226,7 +162,7 @@ static void broadcast_join_free(struct op *op)
 {
         struct broadcast_join_op *self = broadcast_join_of(op);
         broadcast_join_abandon(op);
-        broadcast_join_drop_table(self);
+        broadcast_table_unref(self->table);
         columns_deinit(&self->columns[JOIN_LEFT]);
         columns_deinit(&self->columns[JOIN_RIGHT]);
         join_caller_deinit(&self->caller);
