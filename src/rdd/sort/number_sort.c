@@ -74,6 +74,11 @@ static void numbers_radix(uint64_t *a, uint64_t *other, size_t n, bool to_other)
                         numbers_radix(other + start, a + start, ends[b] - start, !to_other);
 }
 
+void numbers_sort(uint64_t *numbers, uint64_t *to, size_t n)
+{
+        numbers_radix(numbers, to, n, true);
+}
+
 /* The highest bit in which some of the entries differ, plus one; 1 if they do not. */
 static unsigned sampled_top_bit(const struct sort_entry *entries, size_t n)
 {

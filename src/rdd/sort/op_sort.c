@@ -19,6 +19,7 @@ static int sort_begin(struct op *op)
                              &(struct sorter_options){.memory = task_run_memory(op->run),
                                                       .type = op->type,
                                                       .order = self->order,
+                                                      .is_read_once = true,
                                                       .spill = op->run->spill},
                              &error);
         self->started = r == 0;

@@ -186,6 +186,29 @@ const unsigned char *sort_index_add(struct sort_index *ix, const struct page *pa
         return record;
 }
 
+void sort_index_prefixes(const struct record_order *order, const fst_batch *batch, uint64_t *prefixes)
+{
+        const uint64_t flip = order->descending ? ~0ull : 0;
+        if (batch->type.key == FST_KIND_I64)
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        prefixes[i] = record_i64_prefix(batch->key.i64[i]) ^ flip;
+        else
+                for (uint32_t i = 0; i < batch->rows; i++)
+                        prefixes[i] = record_f64_prefix(batch->key.f64[i]) ^ flip;
+}
+
+void sort_index_read_prefixes(const struct record_order *order, const uint64_t *prefixes, uint32_t rows,
+                              fst_column keys)
+{
+        const uint64_t flip = order->descending ? ~0ull : 0;
+        if (order->type.key == FST_KIND_I64)
+                for (uint32_t i = 0; i < rows; i++)
+                        keys.i64[i] = record_i64_of(prefixes[i] ^ flip);
+        else
+                for (uint32_t i = 0; i < rows; i++)
+                        keys.i64[i] = (int64_t)record_f64_bits_of(prefixes[i] ^ flip);
+}
+
 void sort_index_add_rows(struct sort_index *ix, const fst_batch *batch, uint32_t first, uint32_t rows)
 {
         const uint64_t flip = ix->order.descending ? ~0ull : 0;

@@ -64,6 +64,12 @@ uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t roo
 /* The key of an entry that holds a row: the bits of its column. */
 uint64_t sort_index_key(const struct sort_index *ix, const struct sort_entry *entry);
 
+/* The same for rows apart from an index: writes the prefixes of @batch, whose keys are numbers, and reads keys from
+ * prefixes. */
+void sort_index_prefixes(const struct record_order *order, const fst_batch *batch, uint64_t *prefixes);
+void sort_index_read_prefixes(const struct record_order *order, const uint64_t *prefixes, uint32_t rows,
+                              fst_column keys);
+
 /* Removes all entries and keeps the reservation. */
 void sort_index_clear(struct sort_index *ix);
 

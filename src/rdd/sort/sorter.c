@@ -14,6 +14,9 @@
  * being read. Therefore the index always has room for MIN_INDEX entries. If a page is denied although everything is
  * written, the sorter takes one unreserved page and writes rows to disk through it, slowly.
  *
+ * Rows that are a number and nothing else, and that are read once in order, go into buckets by their value
+ * (rdd/sort/number_buckets.h), and the index stays empty.
+ *
  * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them except
  * `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were added.
  */
@@ -22,6 +25,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "rdd/pipeline/columns.h"
+#include "rdd/sort/number_buckets.h"
 #include "rdd/sort/spill_run_writer.h"
 #include "rdd/sort/sort_merge.h"
 
@@ -40,8 +44,12 @@ struct sorter {
 
         struct page *pages, *open; /* pages of the index; the page that sorter_add_batch fills */
         struct sort_index index;
-        size_t at;         /* position in the index while reading without runs */
-        size_t unreserved; /* size of the one page taken without a reservation; 0: none */
+        struct number_buckets *numbers; /* kept from task to task; NULL: not used yet */
+        bool by_number;                 /* rows are in `numbers`, not in the index */
+        const uint64_t *sorted;         /* numbers to read next… */
+        size_t n_sorted;                /* … so many */
+        size_t at;                      /* position in the index while reading without runs */
+        size_t unreserved;              /* size of the one page taken without a reservation; 0: none */
 
         struct spill_run_writer writer;
         VEC(struct spill_run) runs;
@@ -75,6 +83,7 @@ void sorter_free(struct sorter *s)
         int saved = errno;
         sorter_reset(s);
         sort_index_free(&s->index);
+        number_buckets_free(s->numbers);
         columns_deinit(&s->columns);
         vec_deinit(&s->runs);
         free(s);
@@ -93,6 +102,21 @@ static void sorter_free_pages(struct sorter *s, struct page *first)
         memory_release(&s->memory, bytes - unreserved);
 }
 
+/* Removes the rows in memory. */
+static void sorter_clear(struct sorter *s)
+{
+        sort_index_clear(&s->index);
+        sorter_free_pages(s, steal(s->pages));
+        if (s->by_number)
+                sorter_free_pages(s, number_buckets_clear(s->numbers));
+        s->n_sorted = 0;
+}
+
+static size_t sorter_rows_in_memory(const struct sorter *s)
+{
+        return s->by_number ? number_buckets_count(s->numbers) : s->index.n;
+}
+
 static void sorter_free_page(struct sorter *s, struct page *page)
 {
         if (!page)
@@ -108,7 +132,7 @@ void sorter_reset(struct sorter *s)
         if (s->merging)
                 sort_merge_deinit(&s->merge);
         s->merging = false;
-        sorter_free_pages(s, steal(s->pages));
+        sorter_clear(s);
         sorter_free_page(s, steal(s->open));
         spill_run_writer_deinit(&s->writer);
         s->runs.len = 0;
@@ -125,7 +149,7 @@ static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want
         struct sorter *s = container_of(consumer, struct sorter, memory);
         if (s->state != SORTER_ADDING)
                 return 0;
-        int r = s->index.n > 0 ? sorter_write_run(s, error) : 0;
+        int r = sorter_rows_in_memory(s) > 0 ? sorter_write_run(s, error) : 0;
         if (r == 0)
                 sort_index_shrink(&s->index, MIN_INDEX);
         return r;
@@ -139,6 +163,20 @@ static int sorter_set_pages_aside(struct sorter *s)
         return MIN(r, 0);
 }
 
+/* Without room for its buckets a sorter of numbers uses the index. */
+static int sorter_start_numbers(struct sorter *s)
+{
+        fst_type type = s->options.type;
+        s->by_number = false;
+        if (!s->options.is_read_once || !s->index.whole || type.value != FST_KIND_NONE)
+                return 0;
+        int r = memory_acquire(&s->memory, NUMBER_BUCKETS_SIZE);
+        if (r == 0 && !s->numbers)
+                s->numbers = number_buckets_new();
+        s->by_number = r == 0;
+        return MIN(r, 0);
+}
+
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)
 {
         sorter_reset(s);
@@ -148,7 +186,10 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
         s->stats = (struct sorter_stats){0};
         s->aside = s->unreserved = 0;
         sort_index_start(&s->index, s->order, &s->memory);
-        int r = options->spill ? sort_index_reserve(&s->index, MIN_INDEX) : 0;
+        s->n_sorted = 0;
+        int r = sorter_start_numbers(s);
+        if (!r && options->spill && !s->by_number)
+                r = sort_index_reserve(&s->index, MIN_INDEX);
         if (!r && options->spill)
                 r = sorter_set_pages_aside(s);
         if (r) {
@@ -167,6 +208,23 @@ struct sorter_stats sorter_stats(const struct sorter *s)
 
 /* --------------------------------------------------------------------------------------------------- runs */
 
+/* Reads the next rows in memory in order. Returns how many. */
+static uint32_t sorter_read(struct sorter *s, fst_batch *batch)
+{
+        if (!s->by_number) {
+                uint32_t rows = sort_index_read(&s->index, s->at, s->columns.room, batch);
+                s->at += rows;
+                return rows;
+        }
+        if (!s->n_sorted)
+                s->sorted = number_buckets_next(s->numbers, &s->n_sorted);
+        batch->rows = (uint32_t)MIN(s->n_sorted, (size_t)s->columns.room);
+        sort_index_read_prefixes(&s->order, s->sorted, batch->rows, batch->key);
+        s->sorted += batch->rows;
+        s->n_sorted -= batch->rows;
+        return batch->rows;
+}
+
 /* Sorts the rows in memory and writes them as a run. Frees their pages and keeps the index's reservation. */
 static int sorter_write_run(struct sorter *s, struct fst_error *error)
 {
@@ -175,11 +233,10 @@ static int sorter_write_run(struct sorter *s, struct fst_error *error)
         if (r)
                 return r;
         sort_index_sort(&s->index);
-        for (size_t at = 0; at < s->index.n && !r;) {
-                fst_batch batch = columns_batch(&s->columns, s->options.type);
-                at += sort_index_read(&s->index, at, s->columns.room, &batch);
+        s->at = 0;
+        fst_batch batch = columns_batch(&s->columns, s->options.type);
+        while (!r && sorter_read(s, &batch))
                 r = spill_run_writer_rows(&s->writer, &batch, error);
-        }
         if (!r)
                 r = spill_run_writer_end(&s->writer, &run, error);
         if (r)
@@ -187,8 +244,7 @@ static int sorter_write_run(struct sorter *s, struct fst_error *error)
         vec_push(&s->runs, run);
         s->stats.spilled_bytes += run.end - run.start;
         s->stats.spills++;
-        sort_index_clear(&s->index);
-        sorter_free_pages(s, steal(s->pages));
+        sorter_clear(s);
         return 0;
 }
 
@@ -198,7 +254,7 @@ static int sorter_write_run(struct sorter *s, struct fst_error *error)
 static int sorter_make_room(struct sorter *s, struct fst_error *error)
 {
         size_t least = s->options.spill ? MIN_INDEX : 0;
-        if (s->index.n > 0)
+        if (sorter_rows_in_memory(s) > 0)
                 return s->options.spill ? sorter_write_run(s, error) : sorter_no_memory(error);
         if (s->index.room <= least)
                 return FST_MEMORY_E_DENIED;
@@ -289,8 +345,26 @@ static int sorter_add_whole_rows(struct sorter *s, const fst_batch *batch, struc
         return 0;
 }
 
+static int sorter_add_numbers(struct sorter *s, const fst_batch *batch, struct fst_error *error)
+{
+        uint64_t prefixes[FST_BATCH_ROWS];
+        sort_index_prefixes(&s->order, batch, prefixes);
+        for (size_t row = 0;
+             (row += number_buckets_add(s->numbers, prefixes + row, batch->rows - row)) < batch->rows;) {
+                struct page *page;
+                int r = sorter_take_page(s, 0, &page, error);
+                if (r)
+                        return r;
+                number_buckets_give(s->numbers, page);
+        }
+        s->stats.rows += batch->rows;
+        return 0;
+}
+
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error)
 {
+        if (s->by_number)
+                return sorter_add_numbers(s, batch, error);
         if (s->index.whole)
                 return sorter_add_whole_rows(s, batch, error);
         for (uint32_t row = 0;;) {
@@ -392,7 +466,7 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
                 return 0;
         }
         size_t wanted = MIN(s->runs.len, (size_t)MAX_FAN_IN), fan_in = sorter_reserve_sources(s, wanted);
-        if (fan_in < s->runs.len && s->index.n > 0) {
+        if (sorter_rows_in_memory(s) > 0 && (s->by_number || fan_in < s->runs.len)) {
                 r = sorter_write_run(s, error);
                 if (r)
                         return r;
@@ -419,7 +493,7 @@ int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error)
         *batch = columns_batch(&s->columns, s->options.type);
         if (s->merging)
                 return sort_merge_next(&s->merge, s->columns.room, batch, error);
-        s->at += sort_index_read(&s->index, s->at, s->columns.room, batch);
+        sorter_read(s, batch);
         return 0;
 }
 

@@ -33,6 +33,7 @@ struct sorter_options {
         struct memory_task *memory;
         fst_type type;
         enum fst_order order;
+        bool is_read_once;               /* sorter_seek and sorter_unsorted will not be called */
         const struct spill_space *spill; /* for runs; NULL: fails with -ENOMEM instead. Borrowed until sorter_reset */
 };
 

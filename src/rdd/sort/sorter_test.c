@@ -431,6 +431,67 @@ static void sorts_while_upstream_holds_all_memory(void **state)
         fixture_deinit(&f);
 }
 
+/* Adds numbers without values and reads them once: @keys in the order in which they were added. */
+static void sort_numbers_alone(struct sorter_fixture *f, fst_type type, enum fst_order order, const int64_t *keys,
+                               size_t n)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct sorter_row *rows = mem_zero_array(n, sizeof(*rows));
+        struct sorter_options options = {
+                .memory = f->memory, .type = type, .order = order, .is_read_once = true, .spill = &f->space};
+        assert_int_equal(sorter_start(f->s, &options, &error), 0);
+        for (size_t i = 0; i < n; i++) {
+                rows[i].i64 = keys[i];
+                memcpy(&rows[i].f64, &keys[i], sizeof(keys[i]));
+        }
+        for (size_t at = 0; at < n; at += 1000)
+                add(f, &(fst_batch){.rows = (uint32_t)MIN(n - at, (size_t)1000),
+                                    .type = type,
+                                    .key.i64 = (int64_t *)keys + at});
+        reference_kind = type.key;
+        reference_descending = order == FST_DESCENDING;
+        qsort(rows, n, sizeof(*rows), row_compare);
+        assert_int_equal(sorter_finish(f->s, &error), 0);
+        size_t at = 0;
+        for (fst_batch batch; sorter_next(f->s, &batch, &error) == 0 && batch.rows; at += batch.rows)
+                for (uint32_t i = 0; i < batch.rows; i++) {
+                        const struct sorter_row *row = &rows[at + i];
+                        assert_memory_equal(&batch.key.i64[i],
+                                            type.key == FST_KIND_I64 ? (const void *)&row->i64 : &row->f64,
+                                            sizeof(int64_t));
+                }
+        assert_int_equal(at, n);
+        assert_int_equal(sorter_stats(f->s).rows, n);
+        sorter_reset(f->s);
+        assert_int_equal(memory_manager_execution_used(f->manager), 0);
+        free(rows);
+}
+
+static void sorts_numbers_without_values(void **state)
+{
+        enum { ROWS = 80000 };
+        static const size_t pools[] = {256 << 20, 7 * PAGE_BLOCK, 3 * PAGE_BLOCK};
+        int64_t *keys = mem_alloc(ROWS * sizeof(*keys)), *doubles = mem_alloc(ROWS * sizeof(*doubles));
+        for (size_t p = 0; p < ARRAY_SIZE(pools); p++) {
+                struct sorter_fixture f;
+                fixture_init(&f, pools[p], true);
+                for (size_t i = 0; i < ROWS; i++) {
+                        uint64_t random = random_u64();
+                        double x = i % 7 ? (double)(int64_t)random : i % 2 ? -0.0 : NAN;
+                        keys[i] = i % 3 ? (int64_t)random : (int64_t)(random % 100) - 50;
+                        memcpy(&doubles[i], &x, sizeof(x));
+                }
+                for (enum fst_order order = FST_ASCENDING; order <= FST_DESCENDING; order++) {
+                        sort_numbers_alone(&f, FST_I64, order, keys, ROWS);
+                        assert_true((sorter_stats(f.s).spills > 1) == (p > 0));
+                }
+                sort_numbers_alone(&f, FST_F64, FST_ASCENDING, doubles, ROWS);
+                fixture_deinit(&f);
+        }
+        free(keys);
+        free(doubles);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -443,6 +504,7 @@ int main(void)
                 cmocka_unit_test(writes_runs_when_others_need_memory),
                 cmocka_unit_test(sorts_while_upstream_holds_all_memory),
                 cmocka_unit_test(detects_rows_in_order),
+                cmocka_unit_test(sorts_numbers_without_values),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
