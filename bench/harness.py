@@ -100,9 +100,10 @@ class Harness:
         headers = max(os.path.getmtime(header) for folder in ("apps", "reference")
                       for header in glob.glob(os.path.join(BENCH, folder, "*.h")))
         for folder in ("tools", "reference"):
+            beside = glob.glob(os.path.join(BENCH, folder, "*.h"))
             for source in sorted(glob.glob(os.path.join(BENCH, folder, "*.c"))):
                 program = self.path("bin", os.path.basename(source)[:-2])
-                newest = max(os.path.getmtime(source), headers)
+                newest = max(os.path.getmtime(source), headers, *map(os.path.getmtime, beside))
                 if not os.path.exists(program) or os.path.getmtime(program) < newest:
                     subprocess.run([cc, "-std=gnu11", "-O3", "-march=native", "-pthread", "-Wall", "-Wextra", "-I", apps,
                                     "-o", program, source], check=True)
