@@ -47,6 +47,7 @@ def run(environment, tmp_path):
 
 
 START = """
+import sys
 from pyspark import SparkContext
 sc = SparkContext("local[2]", "test")
 """
