@@ -14,7 +14,7 @@
 #include <strings.h>
 
 #define KEY "spark.shuffle.manager"
-#define NAMES "sort, tungsten-sort or org.apache.spark.shuffle.sort.SortShuffleManager"
+#define NAMES "sort, celeborn, tungsten-sort or org.apache.spark.shuffle.sort.SortShuffleManager"
 
 static const char *const short_names[] = {"sort", "tungsten-sort"};
 static const char *const sort_classes[] = {"org.apache.spark.shuffle.sort.SortShuffleManager"};

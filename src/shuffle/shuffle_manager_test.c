@@ -27,7 +27,8 @@ static int manager_named(const char *name, enum shuffle_manager expected)
         } else {
                 assert_int_equal((int)manager, 99);
                 assert_non_null(strstr(error_message(&error), name));
-                assert_non_null(strstr(error_message(&error), "sort, tungsten-sort or org.apache.spark.shuffle.sort."));
+                assert_non_null(strstr(error_message(&error),
+                                       "sort, celeborn, tungsten-sort or org.apache.spark.shuffle.sort."));
         }
         error_deinit(&error);
         conf_deinit(&conf);
