@@ -377,9 +377,8 @@ static int context_check_shuffle_manager(struct fst_context *sc, struct fst_erro
 {
         enum shuffle_manager manager;
         int r = shuffle_manager_read(sc->conf, &manager, error);
-        if (r == 0 && manager == SHUFFLE_MANAGER_CELEBORN && sc->manager->in_process)
-                log_warn("SparkContext", "spark.shuffle.manager has no effect with a local master: map outputs stay in "
-                                         "this process, not in Celeborn");
+        if (r == 0 && sc->manager->in_process)
+                shuffle_manager_warn_local(sc->conf, manager);
         return r;
 }
 

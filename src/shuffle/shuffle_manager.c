@@ -7,6 +7,7 @@
 #include "shuffle/shuffle_manager.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 
@@ -14,6 +15,7 @@
 #include <strings.h>
 
 #define KEY "spark.shuffle.manager"
+#define STORE_KEY "spark.firesteel.shuffle.store"
 #define NAMES "sort, celeborn, tungsten-sort or org.apache.spark.shuffle.sort.SortShuffleManager"
 
 static const char *const short_names[] = {"sort", "tungsten-sort"};
@@ -44,4 +46,14 @@ int shuffle_manager_read(const struct fst_conf *conf, enum shuffle_manager *mana
         if (manager)
                 *manager = celeborn ? SHUFFLE_MANAGER_CELEBORN : SHUFFLE_MANAGER_SORT;
         return 0;
+}
+
+void shuffle_manager_warn_local(const struct fst_conf *conf, enum shuffle_manager manager)
+{
+        if (manager == SHUFFLE_MANAGER_CELEBORN)
+                log_warn("SparkContext",
+                         KEY " has no effect with a local master: map outputs stay in this process, not in Celeborn");
+        if (conf_get_raw(conf, STORE_KEY))
+                log_warn("SparkContext",
+                         STORE_KEY " has no effect with a local master: map outputs stay in this process");
 }
