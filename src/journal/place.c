@@ -25,10 +25,13 @@ static char *place_local_file(const struct journal_place *place, int epoch)
         return mem_printf("%s/" EPOCH_PREFIX "%06d", place->path, epoch);
 }
 
-static int journal_place_check_id(const char *id, struct fst_error *error)
+int journal_place_check_id(const char *id, struct fst_error *error)
 {
         if (!*id || id[0] == '.' || strlen(id) > 200 || strchr(id, '/') || strchr(id, '\n'))
-                return error_set(error, -EINVAL, "'%s' is not the id of an application", id);
+                return error_set(error, -EINVAL,
+                                 "'%s' is not the id of an application: ids have no slash, no leading dot and at most "
+                                 "200 characters",
+                                 id);
         return 0;
 }
 
@@ -100,7 +103,8 @@ int journal_place_find(const char *directory, const char *id, struct journal_pla
         struct journal_place *made = NULL;
         int r = journal_place_new(directory, id, &made, error);
         if (r == 0 && (r = made->class->find(made, error)))
-                error_wrap(error, r, "no journal of application %s in %s", id, directory);
+                error_wrap(error, r, "no journal of application %s in %s (a driver that succeeds removes its journal)",
+                           id, directory);
         if (r == 0)
                 *place = steal(made);
         journal_place_free(made);

@@ -26,6 +26,9 @@ struct journal_place;
 
 #define MAX_JOURNAL_EPOCH 999999
 
+/* Returns 0 if @id can be the name of a journal's directory, or -EINVAL with an @error that states the rule. */
+int journal_place_check_id(const char *id, struct fst_error *error);
+
 /*
  * Opens the place of application @id below @directory (a path or URI of a file system) and creates the directories.
  * @id becomes the name of a directory. Returns -EINVAL for an id that is not a file name, or the errors of the file

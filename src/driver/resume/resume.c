@@ -150,7 +150,10 @@ static int resume_take(struct resume *r, const char *id, struct fst_error *error
 {
         const char *directory = conf_get_raw(r->sc->conf, "spark.firesteel.resume.dir");
         int newest = 0;
-        int status = journal_place_open(directory, id, &r->place, error);
+        int status = journal_place_check_id(id, error);
+        if (status)
+                return error_wrap(error, status, "spark.firesteel.resume.id or spark.app.id");
+        status = journal_place_open(directory, id, &r->place, error);
         if (status == 0)
                 status = newest = journal_place_newest(r->place, error);
         if (status >= 0)
