@@ -33,6 +33,7 @@ static const struct key_range ranges[] = {
         {"spark.driver.memory", 32 * MIB, MAX_SIZE, "a size of at least 32m", false},
         {"spark.eventLog.buffer.kb", 1, MAX_INT, "a size below 2g, and more than 0", false},
         {"spark.eventLog.rolling.maxFileSize", 10 * MIB, MAX_SIZE, "a size of at least 10m", false},
+        {"spark.firesteel.join.broadcastThreshold", 0, MAX_SIZE, "a size, or 0 for no broadcast join unasked", false},
         {"spark.io.compression.lz4.blockSize", 64, 32 * MIB, "a size from 64b to 32m", false},
         {"spark.io.compression.zstd.level", -131072, 22, "a whole number from -131072 to 22", false},
         {"spark.memory.fraction", 0, 1, "above 0 and at most 1", true},
@@ -174,6 +175,13 @@ static int conf_validate_check_cores(const struct fst_conf *conf, struct fst_err
         return 0;
 }
 
+/* fst_join reads the key, and cannot fail. */
+static int conf_validate_check_joins(const struct fst_conf *conf, struct fst_error *error)
+{
+        bool splits;
+        return conf_get_bool(conf, "spark.firesteel.join.splitHeavyKeys", &splits, error);
+}
+
 int conf_validate(const struct fst_conf *conf, struct fst_error *error)
 {
         int r = 0;
@@ -182,7 +190,7 @@ int conf_validate(const struct fst_conf *conf, struct fst_error *error)
         if (r || (r = conf_validate_check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
             (r = conf_validate_check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
             (r = conf_validate_check_deploy_mode(conf, error)) || (r = conf_validate_check_encryption(conf, error)) ||
-            (r = conf_validate_check_timeouts(conf, error)))
+            (r = conf_validate_check_timeouts(conf, error)) || (r = conf_validate_check_joins(conf, error)))
                 return r;
         return conf_validate_check_cores(conf, error);
 }

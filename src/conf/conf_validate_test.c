@@ -41,6 +41,16 @@ static void assert_bad(const char *key, const char *value, const char *words)
                 fail_msg("%s=%s: %s", key, value, message ? message : "taken");
 }
 
+static void rejects_settings_of_joins(void **state)
+{
+        assert_bad("spark.firesteel.join.broadcastThreshold", "lots", "a size, or 0");
+        assert_bad("spark.firesteel.join.broadcastThreshold", "-1", "a size, or 0");
+        assert_good("spark.firesteel.join.broadcastThreshold", "0");
+        assert_good("spark.firesteel.join.broadcastThreshold", "64m");
+        assert_bad("spark.firesteel.join.splitHeavyKeys", "maybe", "use true or false");
+        assert_good("spark.firesteel.join.splitHeavyKeys", "true");
+}
+
 static void rejects_numbers_out_of_range(void **state)
 {
         assert_bad("spark.task.cpus", "0.5", "at least 1");
@@ -104,6 +114,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rejects_numbers_out_of_range),
+                cmocka_unit_test(rejects_settings_of_joins),
                 cmocka_unit_test(accepts_defaults),
                 cmocka_unit_test(checks_rules_between_keys),
         };
