@@ -92,7 +92,8 @@ static const char *local_warnings(const char *key, const char *value)
 
 static void warns_of_stores_that_a_local_master_does_not_use(void **state)
 {
-        assert_non_null(strstr(local_warnings("spark.shuffle.manager", "celeborn"), "spark.shuffle.manager has no eff"));
+        assert_non_null(
+                strstr(local_warnings("spark.shuffle.manager", "celeborn"), "spark.shuffle.manager has no effect"));
         assert_non_null(strstr(local_warnings("spark.firesteel.shuffle.store", "file:///tmp"),
                                "spark.firesteel.shuffle.store has no effect with a local master"));
         assert_string_equal(local_warnings("spark.shuffle.manager", "sort"), "");
