@@ -7,7 +7,7 @@
 #include "shuffle/remote/object_lease.h"
 
 /* Another driver that has the application uses its map outputs. */
-static bool map_output_store_may_remove(void *owner)
+static bool map_output_store_owns_directory(void *owner)
 {
         const struct fst_context *sc = owner;
         return resume_may_commit(sc->resume);
@@ -44,7 +44,7 @@ int job_runner_open_store(struct job_runner *r, struct fst_error *error)
         struct fst_context *sc = r->sc;
         struct object_lease_options options = {.app_id = sc->app_id,
                                                .earlier = resume_earlier_store(sc->resume),
-                                               .may_remove = map_output_store_may_remove,
+                                               .owns_directory = map_output_store_owns_directory,
                                                .begins = map_output_store_begins,
                                                .owner = sc};
         return object_lease_new(sc->conf, &options, &sc->remote_shuffle, error);

@@ -39,7 +39,7 @@ struct object_lease {
         char *root, *directory, *lease;
         int64_t lease_ms, retry_ms; /* after a renewal that failed */
         struct object_listing left; /* objects of earlier drivers */
-        bool (*may_remove)(void *owner);
+        bool (*owns_directory)(void *owner);
         void *owner;
         pthread_t thread;
         pthread_mutex_t lock; /* protects the fields below */
@@ -168,15 +168,15 @@ static void object_lease_sweep(struct object_lease *l)
 
 /* ------------------------------------------------------------------------------------------------------ the thread */
 
-static bool object_lease_may_remove(const struct object_lease *l)
+static bool object_lease_is_owner(const struct object_lease *l)
 {
-        return !l->may_remove || l->may_remove(l->owner);
+        return !l->owns_directory || l->owns_directory(l->owner);
 }
 
 static void object_lease_remove_shuffle_now(struct object_lease *l, int shuffle)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (!object_lease_may_remove(l))
+        if (!object_lease_is_owner(l))
                 return;
         _cleanup_free_ char *path = mem_printf("%s/shuffle-%d", l->directory, shuffle);
         if (l->fs->remove(l->fs, path, &error))
@@ -185,11 +185,14 @@ static void object_lease_remove_shuffle_now(struct object_lease *l, int shuffle)
         error_deinit(&error);
 }
 
-/* Returns the milliseconds until the next renewal, fewer after a failure. */
+/* Writes the lease again, unless another driver has the application: that one may have removed the directory, which the
+ * write would make again. Returns the milliseconds until the next renewal, fewer after a failure. */
 static int64_t object_lease_renew(struct object_lease *l)
 {
         struct fst_error error = FST_ERROR_INIT;
         int64_t every_ms = l->lease_ms / RENEWALS;
+        if (!object_lease_is_owner(l))
+                return every_ms;
         int r = object_lease_write(l, &error);
         if (r)
                 log_warn(LOG, "the lease of this application's map outputs is not renewed: %s", error_message(&error));
@@ -264,7 +267,7 @@ static void object_lease_stop(struct remote_shuffle_driver *driver)
         pthread_cond_signal(&l->wake);
         pthread_mutex_unlock(&l->lock);
         pthread_join(l->thread, NULL);
-        if (object_lease_may_remove(l) && object_lease_remove_directory(l, l->directory, &error))
+        if (object_lease_is_owner(l) && object_lease_remove_directory(l, l->directory, &error))
                 log_warn(LOG, "%s is not removed: %s", l->directory, error_message(&error));
         error_deinit(&error);
         object_lease_free(l);
@@ -364,7 +367,7 @@ int object_lease_new(struct fst_conf *conf, const struct object_lease_options *o
         l->driver.class = &object_lease_class;
         l->lease_ms = lease_ms;
         l->retry_ms = MAX(retry_ms, (int64_t)MIN_RETRY_MS);
-        l->may_remove = options->may_remove;
+        l->owns_directory = options->owns_directory;
         l->owner = options->owner;
         pthread_mutex_init(&l->lock, NULL);
         pthread_cond_init(&l->wake, NULL);

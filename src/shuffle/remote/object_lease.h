@@ -21,7 +21,9 @@ struct fst_conf;
 struct object_lease_options {
         const char *app_id;
         const char *earlier; /* the directory of the driver whose application this one resumes; NULL: there is none */
-        bool (*may_remove)(void *owner); /* false: another driver has the application. Any thread. NULL: true */
+        /* Asked before the lease is renewed and before anything is removed. false: another driver has the application.
+         * Any thread. NULL: true */
+        bool (*owns_directory)(void *owner);
         /* The directory is about to be made. On the caller's thread. NULL: nothing to do */
         void (*begins)(void *owner, const char *directory);
         void *owner;

@@ -14,6 +14,8 @@
 #include "unit/temp_dir.h"
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAPS = 40, BATCH = 4, FIRST_WRITER = 10 };
@@ -557,9 +559,57 @@ static void a_directory_without_its_lease_is_removed(void **state)
         stored_world_deinit(&s);
 }
 
+struct next_driver {
+        char *directory;
+        sem_t asked;
+};
+
+/* The next driver has ended and has removed the directory. */
+static bool remove_directory_of_next_driver(void *owner)
+{
+        struct next_driver *next = owner;
+        remove_tree(next->directory + strlen("file:"));
+        sem_post(&next->asked);
+        return false;
+}
+
+static void note_directory_of_driver(void *owner, const char *directory)
+{
+        ((struct next_driver *)owner)->directory = mem_strdup(directory);
+}
+
+static void a_superseded_driver_does_not_renew_its_lease(void **state)
+{
+        struct stored_world s;
+        struct remote_shuffle_driver *driver;
+        struct next_driver next = {0};
+        struct timespec until;
+        stored_world_init(&s, CODEC_NONE);
+        sem_init(&next.asked, 0, 0);
+        _cleanup_free_ char *store = mem_printf("file:%s/store", s.directory);
+        const struct object_lease_options options = {.app_id = "app",
+                                                     .owns_directory = remove_directory_of_next_driver,
+                                                     .begins = note_directory_of_driver,
+                                                     .owner = &next};
+        conf_set(&s.conf, OBJECT_STORE_KEY, store);
+        conf_set(&s.conf, OBJECT_STORE_KEY ".lease", "1s");
+        assert_int_equal(object_lease_new(&s.conf, &options, &driver, NULL), 0);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 20;
+        for (int renewals = 0; renewals < 2; renewals++) /* the second one begins after the first one has ended */
+                assert_int_equal(sem_timedwait(&next.asked, &until), 0);
+        assert_int_equal(access(next.directory + strlen("file:"), F_OK), -1);
+        driver->class->stop(driver);
+        assert_int_equal(access(next.directory + strlen("file:"), F_OK), -1);
+        sem_destroy(&next.asked);
+        free(next.directory);
+        stored_world_deinit(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_superseded_driver_does_not_renew_its_lease),
                 cmocka_unit_test(a_directory_without_its_lease_is_removed),
                 cmocka_unit_test(a_relative_path_of_a_store_is_refused),
                 cmocka_unit_test(reads_all_forms_in_the_order_of_the_maps),
