@@ -103,7 +103,9 @@ int journal_place_find(const char *directory, const char *id, struct journal_pla
         struct journal_place *made = NULL;
         int r = journal_place_new(directory, id, &made, error);
         if (r == 0 && (r = made->class->find(made, error)))
-                error_wrap(error, r, "no journal of application %s in %s (a driver that succeeds removes its journal)",
+                error_wrap(error, r,
+                           r == -ENOENT ? "no journal of application %s in %s (a driver that succeeds removes it)"
+                                        : "the journal of application %s in %s cannot be read",
                            id, directory);
         if (r == 0)
                 *place = steal(made);
