@@ -165,19 +165,22 @@ def test_a_master_that_starts_again_keeps_the_shuffles(celeborn, folder):
 STREAMING = r"""
 #include <firesteel/firesteel.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-/* Emits five megabytes, then waits: they must be in Celeborn before the task has ended. */
+/* Emits five megabytes that cannot be compressed, waits for the gate, and leaves a mark when it ends. */
 static int spread(fst_task *task, int64_t x, fst_out *out)
 {
         char text[1000];
-        memset(text, 'x', sizeof(text));
-        for (int64_t i = 0; i < 5000; i++)
+        uint32_t state = (uint32_t)x + 1;
+        for (int64_t i = 0; i < 5000; i++) {
+                for (size_t at = 0; at < sizeof(text); at++)
+                        text[at] = (char)((state = state * 1664525 + 1013904223) >> 24);
                 fst_emit(out, i * 7 + x, ((fst_bytes){text, sizeof(text)}));
-        for (int i = 0; access("GATE", F_OK) && i < 6000 && !fst_task_interrupted(task); i++)
+        }
+        while (access("GATE", F_OK) && !fst_task_interrupted(task))
                 usleep(10000);
-        return 0;
+        FILE *mark = fopen(x ? "GATE.ended1" : "GATE.ended0", "w");
+        return mark ? fclose(mark) : fst_fail(task, "no mark");
 }
 
 int main(void)
@@ -199,9 +202,13 @@ def test_pages_are_pushed_while_their_task_computes(celeborn, tmp_path):
         command += ["--conf", setting]
     with subprocess.Popen([*command, source], stdout=subprocess.PIPE, text=True,
                           env={**inherited_environment("SPARK_", "MASTER"), "XDG_CACHE_HOME": str(tmp_path / "cache")}) as running:
-        until(lambda: celeborn.counts["PushData"] + celeborn.counts["PushMergedData"] >= 20, "no pages come")
-        gate.touch()
+        try:
+            until(lambda: celeborn.counts["PushData"] + celeborn.counts["PushMergedData"] >= 4, lambda: f"no pages come: {celeborn.counts}")
+            assert not list(tmp_path.glob("gate.ended*"))
+        finally:
+            gate.touch()
         assert running.communicate(timeout=60)[0].split() == ["rows", "10000"] and running.returncode == 0
+        assert len(list(tmp_path.glob("gate.ended*"))) == 2
 
 
 def test_failed_attempts_leave_no_rows(celeborn, folder):
