@@ -7,8 +7,9 @@ import pytest
 
 from conditions import wait_until
 from driver_journal import FIRST_LINE, map_outputs, results
-from folders import BIN
+from folders import BIN, TESTS
 from inherited_environment import inherited_environment
+from sanitizers import SANITIZED
 
 
 # Counts, sums by key, and saves four times. Each task writes its phase and partition to DIR/runs, once a row. A task of phase GATE_PHASE and
@@ -359,7 +360,11 @@ def test_it_is_resumed_again_and_again(run):
 @pytest.mark.parametrize("master, phase, job, maps", [("local[2]", 6, 5, False), ("local-cluster[2,1,1024]", 3, 2, True)])
 def test_a_stuck_driver_that_wakes_up_changes_nothing(run, tmp_path, master, phase, job, maps):
     app = run(master=master, phase=phase, settings=stored(tmp_path) if maps else ())
+    if maps and not SANITIZED:  # its journal is slow, so that it starts executors before a write shows the newer epoch
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(tmp_path / "slow.so"), f"{TESTS}/slow_journal.c", "-ldl"], check=True)
+        app.environment = {"LD_PRELOAD": str(tmp_path / "slow.so"), "SLOW_JOURNAL": str(tmp_path / "slow")}
     old = app.start()
+    app.environment = {}
     app.wait_at_gate(phase, job, maps)
     old.send_signal(signal.SIGSTOP)
     app.open_gate()
@@ -369,6 +374,7 @@ def test_a_stuck_driver_that_wakes_up_changes_nothing(run, tmp_path, master, pha
     assert not maps or not list((tmp_path / "store").iterdir())
     os.makedirs(app.journals / "x", exist_ok=True)  # the place of the journal is gone: nothing of it may come back
     os.rmdir(app.journals / "x")
+    (tmp_path / "slow").touch()
     old.send_signal(signal.SIGCONT)
     assert old.wait(timeout=60) == 1, app.log(0)
     assert "Another driver has taken over application" in app.log(0)

@@ -150,16 +150,16 @@ static void adoption_take_key(struct cluster_backend *b, ProtobufCBinaryData key
 int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error)
 {
         const struct driver_epoch epoch = job_runner_epoch(b->runner);
+        /* A stuck driver that wakes up finds its executors gone to the next one and starts others: they run nothing. */
+        job_runner_check_epoch(b->runner);
         if (!r->holdings)
                 return 0;
         if (strcmp(r->holdings->resume_application, epoch.journal) != 0)
                 return error_set(error, -EINVAL, "executor '%s' belongs to the journal '%s', not to '%s'", r->executor_id,
                                  r->holdings->resume_application, epoch.journal);
-        if (r->holdings->epoch >= epoch.epoch) {
-                job_runner_check_epoch(b->runner);
+        if (r->holdings->epoch >= epoch.epoch)
                 return error_set(error, -ESTALE, "executor %s has seen driver %d of the application, and this is %d",
                                  r->executor_id, r->holdings->epoch, epoch.epoch);
-        }
         if (b->adoption.over || adoption_find(&b->adoption, r->executor_id) < 0)
                 return error_set(error, -EACCES, "executor %s of an earlier driver comes too late, or is not known",
                                  r->executor_id);

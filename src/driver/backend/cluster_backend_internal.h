@@ -149,7 +149,8 @@ void cluster_remote_shuffle_reply(struct cluster_backend *b);
 /* Tells the manager about the executors of an earlier driver. Before it starts. */
 void cluster_adopt(struct cluster_backend *b);
 
-/* Checks the registration of an executor that had an earlier driver. Returns 0, or negative with @error: refuse it. */
+/* Ends this process if another driver has the application. Else checks the registration of an executor that had an
+ * earlier driver. Returns 0, or negative with @error: refuse it. */
 int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error);
 
 /*
