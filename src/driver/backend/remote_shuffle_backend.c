@@ -5,6 +5,7 @@
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "celeborn/lifecycle/celeborn_driver.h"
 #include "driver/context.h"
 #include "rpc/control.pb-c.h"
@@ -49,6 +50,9 @@ int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *er
                 return r;
         if (manager != SHUFFLE_MANAGER_CELEBORN)
                 return job_runner_open_store(b->runner, error);
+        if (conf_get_raw(b->sc->conf, "spark.firesteel.shuffle.store"))
+                log_warn("SparkContext", "spark.firesteel.shuffle.store has no effect: spark.shuffle.manager puts map "
+                                         "outputs into Celeborn");
         if (b->io_secret_len > 0)
                 return error_set(
                         error, -ENOTSUP,

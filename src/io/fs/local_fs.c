@@ -31,6 +31,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define MAX_READ_AHEAD ((int64_t)(READ_AHEAD_MAX_BLOCKS * READ_AHEAD_BLOCK))
 #define LOCAL_BLOCK ((uint64_t)32 << 20)
 #define MIN_AHEAD (2 * (uint64_t)READ_AHEAD_BLOCK) /* with less to read, reading ahead gains nothing */
 
@@ -57,8 +58,12 @@ int local_fs_read_conf(const struct fst_conf *conf, struct fst_error *error)
                                  "spark.firesteel.io.readAhead must not be negative, but was %lld: use 0 to read "
                                  "nothing ahead",
                                  (long long)ahead);
-        read_ahead_configure((unsigned)MIN((size_t)ahead / READ_AHEAD_BLOCK, (size_t)READ_AHEAD_MAX_BLOCKS),
-                             READ_AHEAD_ANY);
+        if (ahead > MAX_READ_AHEAD)
+                return error_set(error, -EINVAL,
+                                 "spark.firesteel.io.readAhead must be at most %dm, but was %lld bytes: each running "
+                                 "task takes as much memory",
+                                 (int)(MAX_READ_AHEAD >> 20), (long long)ahead);
+        read_ahead_configure((unsigned)((size_t)ahead / READ_AHEAD_BLOCK), READ_AHEAD_ANY);
         local_fs_configure(ahead > 0, direct);
         drop_behind_configure(direct);
         return 0;

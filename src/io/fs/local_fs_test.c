@@ -237,6 +237,9 @@ static void test_configuration_is_checked(void **state)
         } bad[] = {
                 {"spark.firesteel.io.readAhead", "-1",
                  "spark.firesteel.io.readAhead must not be negative, but was -1: use 0 to read nothing ahead"},
+                {"spark.firesteel.io.readAhead", "17m",
+                 "spark.firesteel.io.readAhead must be at most 16m, but was 17825792 bytes: each running task takes as "
+                 "much memory"},
                 {"spark.firesteel.io.direct", "yes",
                  "spark.firesteel.io.direct should be boolean, but was yes: use true or false"},
         };
