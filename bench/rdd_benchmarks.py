@@ -130,6 +130,8 @@ JOBS = {
                                            "them with one key", "pairs", p.grouped, p.group_keys, mode=["group_by_key"]),
     "distinct": lambda h, p: MadeUpJob(h, "distinct", f"distinct of {p.distinct / 1e6:g} M numbers, each of them twice",
                                        "pairs", p.distinct, 0, mode=["distinct"]),
+    "reduce_by_key": lambda h, p: MadeUpJob(h, "reduce_by_key", f"reduce_by_key of {p.distinct / 1e6:g} M pairs, each "
+                                            "key twice", "pairs", p.distinct, 0, mode=["reduce_by_key"]),
     "terasort": lambda h, p: TeraSort(h),
 }
 

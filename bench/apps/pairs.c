@@ -3,6 +3,7 @@
  *                                      spark-submit pairs.c join LEFT RIGHT PARTITIONS
  *                                      spark-submit pairs.c group_by_key PAIRS KEYS PARTITIONS
  *                                      spark-submit pairs.c distinct NUMBERS - PARTITIONS
+ *                                      spark-submit pairs.c reduce_by_key PAIRS - PARTITIONS
  *
  * Prints "job: SECONDS" and the result as "total: ROWS SUM". generator.h defines the numbers.
  */
@@ -44,6 +45,18 @@ static int64_t make_twice(fst_task *task, int64_t i)
         return twice(i, *(const int64_t *)fst_captured(task));
 }
 
+static int make_twice_pair(fst_task *task, int64_t i, fst_out *out)
+{
+        fst_emit(out, twice(i, *(const int64_t *)fst_captured(task)), i);
+        return 0;
+}
+
+static int take_sum(fst_task *task, void *so_far, int64_t key, int64_t sum)
+{
+        total_add(so_far, 1, group_digest(key, 1, (uint64_t)sum));
+        return 0;
+}
+
 static int take_number(fst_task *task, void *so_far, int64_t x)
 {
         total_add(so_far, 1, (uint64_t)x);
@@ -70,7 +83,7 @@ static int add(fst_task *task, void *so_far, const void *other)
 int main(int argc, char **argv)
 {
         if (argc != 5)
-                return fprintf(stderr, "usage: pairs join|group_by_key|distinct ROWS KEYS PARTITIONS\n"), 2;
+                return fprintf(stderr, "usage: pairs join|group_by_key|distinct|reduce_by_key ROWS KEYS PARTITIONS\n"), 2;
         int64_t n = atoll(argv[2]), keys = atoll(argv[3]);
         int partitions = atoi(argv[4]), r = -1;
         struct total none = {0}, all = {0};
@@ -88,6 +101,9 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[1], "distinct") == 0) {
                 fst_rdd *numbers = fst_map(rows, FST_WITH(make_twice, n), FST_I64);
                 r = fst_aggregate(fst_distinct_n(numbers, partitions), &none, take_number, add, &all);
+        } else if (strcmp(argv[1], "reduce_by_key") == 0) {
+                fst_rdd *pairs = fst_map(rows, FST_WITH(make_twice_pair, n), FST_PAIR(I64, I64));
+                r = fst_aggregate(fst_reduce_by_key_n(pairs, fst_fn_sum, partitions), &none, take_sum, add, &all);
         }
         printf("job: %.4f\n", now() - start);
         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);

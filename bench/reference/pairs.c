@@ -1,5 +1,5 @@
 /*
- * bench/apps/pairs.c without an engine, on one thread.         pairs join|group_by_key|distinct ROWS KEYS
+ * bench/apps/pairs.c without an engine, on one thread.         pairs join|group_by_key|distinct|reduce_by_key ROWS KEYS
  *
  * Computes the expected result. Unlike an engine, it knows that keys are small numbers, so the join uses an array, and
  * grouping is a counting sort. distinct uses a hash table.
@@ -80,10 +80,19 @@ static void distinct(size_t n, struct total *total)
         free(table);
 }
 
+/* Row i and row i + n / 2 have the same key, and no other row has it. */
+static void reduce_by_key(size_t n, struct total *total)
+{
+        for (size_t i = 0; i < n / 2; i++) {
+                int64_t key = twice((int64_t)i, (int64_t)n);
+                total_add(total, 1, group_digest(key, 1, 2 * i + n / 2));
+        }
+}
+
 int main(int argc, char **argv)
 {
         if (argc != 4)
-                return fprintf(stderr, "usage: pairs join|group_by_key|distinct ROWS KEYS\n"), 2;
+                return fprintf(stderr, "usage: pairs join|group_by_key|distinct|reduce_by_key ROWS KEYS\n"), 2;
         size_t n = strtoull(argv[2], NULL, 10), keys = strtoull(argv[3], NULL, 10);
         struct total all = {0};
         double start = now();
@@ -93,6 +102,8 @@ int main(int argc, char **argv)
                 group_by_key(n, keys, &all);
         else if (strcmp(argv[1], "distinct") == 0)
                 distinct(n, &all);
+        else if (strcmp(argv[1], "reduce_by_key") == 0)
+                reduce_by_key(n, &all);
         printf("job: %.4f\n", now() - start);
         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
         return 0;
