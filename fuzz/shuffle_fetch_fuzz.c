@@ -98,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         for (uint32_t i = 0; i < batch.rows; i++)
                                 bytes += batch.key.bytes[i].len;
         shuffle_reader_source.close(input);
+        shuffle_reader_env_end(&env);
         if (run.status == 0 && bytes > size * 256)
                 abort(); /* more rows than the input can have */
         page_cursor_deinit(&cursor);
