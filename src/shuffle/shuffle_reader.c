@@ -8,11 +8,14 @@
 #include "base/fault_point.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "rdd/pipeline/page_loan.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_fetch.h"
 #include "shuffle/shuffle_store.h"
 #include "shuffle/stage_outputs.h"
 #include "store/spill.h"
+
+#define LEAST_LENT 1024 /* bytes */
 
 struct shuffle_input {
         struct task_run *run;
@@ -252,6 +255,32 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         return r;
 }
 
+/* A reference to an output, which is pinned. */
+struct output_loan {
+        struct page_loan loan;
+        struct shuffle_output *output;
+};
+
+static void output_loan_end(struct page_loan *loan)
+{
+        struct output_loan *self = container_of(loan, struct output_loan, loan);
+        shuffle_output_unpin(self->output);
+        shuffle_output_unref(self->output);
+        free(self);
+}
+
+/* A page is not lent if a copy of its rows costs less than a loan. */
+static struct page_loan *reader_lend(struct shuffle_input *in, const struct page *page)
+{
+        if (!in->pinned || in->loaded || page->used < LEAST_LENT || !memory_may_fix_storage(in->run->memory_manager))
+                return NULL;
+        struct output_loan *loan = new0(struct output_loan);
+        loan->loan.end = output_loan_end;
+        loan->output = shuffle_output_ref(in->outputs[in->at]);
+        shuffle_output_pin(loan->output);
+        return &loan->loan;
+}
+
 static void reader_close(struct shuffle_input *in)
 {
         page_free(&in->memory, steal(in->loaded));
@@ -272,5 +301,6 @@ static void reader_close(struct shuffle_input *in)
 const struct shuffle_source shuffle_reader_source = {
         .open = reader_open,
         .next = reader_next,
+        .lend = reader_lend,
         .close = reader_close,
 };

@@ -541,6 +541,11 @@ bool memory_acquire_fixed_storage(struct memory_manager *m, size_t size)
         return granted;
 }
 
+bool memory_may_fix_storage(const struct memory_manager *m)
+{
+        return locked_read(m, &m->storage) <= m->region;
+}
+
 void memory_release_storage(struct memory_manager *m, size_t size)
 {
         pthread_mutex_lock(&m->lock);

@@ -147,4 +147,7 @@ bool memory_acquire_storage(struct memory_manager *m, size_t size);
  * execution may not claim (spark.memory.storageFraction), and without eviction. So execution always keeps its part.
  */
 bool memory_acquire_fixed_storage(struct memory_manager *m, size_t size);
+
+/* Returns whether all storage is within that part, so that any of it may be kept in memory until a task ends. */
+bool memory_may_fix_storage(const struct memory_manager *m);
 void memory_release_storage(struct memory_manager *m, size_t size);

@@ -671,6 +671,10 @@ static void fixed_storage_leaves_execution_its_part(void **state)
         assert_true(memory_acquire_fixed_storage(m, 400));
         assert_false(memory_acquire_fixed_storage(m, 101));
         assert_true(memory_acquire_fixed_storage(m, 100));
+        assert_true(memory_may_fix_storage(m));
+        assert_true(memory_acquire_storage(m, 1));
+        assert_false(memory_may_fix_storage(m));
+        memory_release_storage(m, 1);
         struct memory_task *task = memory_task_new(m);
         struct memory_consumer consumer;
         memory_consumer_init(&consumer, task, "test", NULL);

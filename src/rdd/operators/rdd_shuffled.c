@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "rdd/aggregate/op_combine.h"
+#include "rdd/pipeline/page_loan.h"
 #include "rdd/sort/op_sort.h"
 #include "store/page.h"
 
@@ -216,6 +217,21 @@ static void shuffled_cursor_free(void *cursor)
         free(cursor);
 }
 
+/* Lets @to take the rows of @page where they are. Returns 0, OP_NOT_BORROWED, or negative. */
+static int shuffled_lend(const struct pipeline_env *env, struct shuffle_input *input, const struct page *page,
+                         struct op *to)
+{
+        struct page_loan *loan = to->class->borrow && env->shuffle->lend ? env->shuffle->lend(input, page) : NULL;
+        if (!loan)
+                return OP_NOT_BORROWED;
+        int r = to->class->borrow(to, page, loan);
+        if (r)
+                loan->end(loan);
+        else
+                task_run_count_read(env->run, &env->run->counters.shuffle_read_records, page->rows);
+        return r;
+}
+
 static int shuffled_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const struct pipeline_env *env = node_env(node);
@@ -228,6 +244,12 @@ static int shuffled_feed(struct pipeline_node *node, int partition, struct op *t
         if (r)
                 return r;
         while ((r = source->next(input, &page)) == 0 && page) {
+                r = shuffled_lend(env, input, page, to);
+                if (r == 0)
+                        continue;
+                if (r != OP_NOT_BORROWED)
+                        break;
+                r = 0;
                 page_cursor_start(cursor, page);
                 rows.stable[0] = (struct fst_stable){(uintptr_t)page->data, page->used};
                 while (r == 0 && page_cursor_next(cursor, &rows.batch)) {

@@ -25,6 +25,9 @@
 /* From a one_for_one operator to its fst_out: push the rows made so far before emitting another. */
 #define OP_FULL 2
 
+/* From `borrow`: the rows must come through `consume`. */
+#define OP_NOT_BORROWED 3
+
 /* A batch, and the memory of its bytes that lives as long as the batch. */
 struct rows {
         fst_batch batch;
@@ -65,6 +68,7 @@ struct deferred_lines {
 
 struct op;
 struct page;
+struct page_loan;
 
 struct op_class {
         const char *name;
@@ -73,6 +77,10 @@ struct op_class {
         int (*consume)(struct op *op, const struct rows *in);
         /* Consumes the first *@done pieces, as many as it can; the others come as rows. NULL: all come as rows. */
         int (*consume_pieces)(struct op *op, const struct piece_ends *pieces, uint32_t *done);
+        /* Takes the rows of @page where they are, and takes over @loan, which keeps the page. Returns 0,
+         * OP_NOT_BORROWED, or negative as `consume`; unless it is 0 the loan is still the caller's. NULL: no page is
+         * borrowed. */
+        int (*borrow)(struct op *op, const struct page *page, struct page_loan *loan);
         /* Pushes rows that were held back. The partition's input is complete. NULL: none are held back. */
         int (*end)(struct op *op);
         /* Discards rows that were held back. The partition is abandoned. NULL: none are held back. */

@@ -14,6 +14,7 @@ struct remote_blocks;
 
 /* Reads a shuffle. The room above (shuffle/), which knows where map outputs are, provides it. All calls come from the
  * task's thread. Failures are recorded in @run. */
+struct page_loan;
 struct shuffle_input;
 struct shuffle_source {
         /* Starts reading partition @partition of a shuffle's outputs, which are rows of @type. */
@@ -21,6 +22,9 @@ struct shuffle_source {
                     struct shuffle_input **input);
         /* Returns the next page, valid until the next call; NULL at the end. */
         int (*next)(struct shuffle_input *input, const struct page **page);
+        /* Keeps @page, which `next` returned last, until the loan ends, also after `close`. The loan may end on any
+         * thread. Returns NULL if the page cannot be kept, memory is scarce, or a copy costs less. NULL: none can. */
+        struct page_loan *(*lend)(struct shuffle_input *input, const struct page *page);
         void (*close)(struct shuffle_input *input);
 };
 

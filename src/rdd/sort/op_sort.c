@@ -36,6 +36,16 @@ static int sort_consume(struct op *op, const struct rows *in)
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }
 
+static int sort_borrow(struct op *op, const struct page *page, struct page_loan *loan)
+{
+        struct sort_op *self = container_of(op, struct sort_op, op);
+        struct fst_error error = FST_ERROR_INIT;
+        if (task_run_stopped(op->run))
+                return task_run_cancelled(op->run);
+        int r = sorter_borrow_page(self->sorter, page, loan, &error);
+        return r < 0 ? task_run_fail_with(op->run, r, &error) : r ? OP_NOT_BORROWED : 0;
+}
+
 static int sort_end(struct op *op)
 {
         struct sort_op *self = container_of(op, struct sort_op, op);
@@ -69,7 +79,7 @@ static void sort_free(struct op *op)
 }
 
 static const struct op_class sort_class = {
-        "sort_by_key",   .begin = sort_begin,     .consume = sort_consume,
+        "sort_by_key",   .begin = sort_begin,     .consume = sort_consume, .borrow = sort_borrow,
         .end = sort_end, .abandon = sort_abandon, .free = sort_free,
 };
 

@@ -14,17 +14,21 @@
  * being read. Therefore the index always has room for MIN_INDEX entries. If a page is denied although everything is
  * written, the sorter takes one unreserved page and writes rows to disk through it, slowly.
  *
+ * Pages that a source lends are indexed where they are. Writing a run ends their loans, as it frees own pages.
+ *
  * Rows that are a number and nothing else, and that are read once in order, go into buckets by their value
  * (rdd/sort/number_buckets.h), and the index stays empty.
  *
- * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them except
- * `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were added.
+ * Invariants: `open` is not in `pages` and not in the index; every page in `pages` or on loan is in the index; all
+ * `pages` except `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were
+ * added.
  */
 #include "rdd/sort/sorter.h"
 
 #include "base/error.h"
 #include "base/vec.h"
 #include "rdd/pipeline/columns.h"
+#include "rdd/pipeline/page_loan.h"
 #include "rdd/sort/number_buckets.h"
 #include "rdd/sort/spill_run_writer.h"
 #include "rdd/sort/sort_merge.h"
@@ -43,6 +47,7 @@ struct sorter {
         enum sorter_state state;
 
         struct page *pages, *open; /* pages of the index; the page that sorter_add_batch fills */
+        struct page_loan *loans;   /* keep further pages of the index, which belong to others */
         struct sort_index index;
         struct number_buckets *numbers; /* kept from task to task; NULL: not used yet */
         bool by_number;                 /* rows are in `numbers`, not in the index */
@@ -102,10 +107,19 @@ static void sorter_free_pages(struct sorter *s, struct page *first)
         memory_release(&s->memory, bytes - unreserved);
 }
 
+static void sorter_end_loans(struct sorter *s)
+{
+        for (struct page_loan *loan; (loan = s->loans);) {
+                s->loans = loan->next;
+                loan->end(loan);
+        }
+}
+
 /* Removes the rows in memory. */
 static void sorter_clear(struct sorter *s)
 {
         sort_index_clear(&s->index);
+        sorter_end_loans(s);
         sorter_free_pages(s, steal(s->pages));
         if (s->by_number)
                 sorter_free_pages(s, number_buckets_clear(s->numbers));
@@ -378,6 +392,23 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
                 if (r)
                         return r;
         }
+}
+
+int sorter_borrow_page(struct sorter *s, const struct page *page, struct page_loan *loan, struct fst_error *error)
+{
+        if (s->index.whole || page->rows == 0)
+                return FST_SORTER_E_NOT_BORROWED;
+        int r = sorter_close_page(s, error);
+        while (r == 0 && (r = sort_index_reserve(&s->index, page->rows)) == FST_MEMORY_E_DENIED)
+                if ((r = sorter_make_room(s, error)))
+                        break;
+        if (r)
+                return r < 0 ? r : FST_SORTER_E_NOT_BORROWED;
+        sort_index_add(&s->index, page, page->data, page->rows);
+        s->stats.rows += page->rows;
+        loan->next = s->loans;
+        s->loans = loan;
+        return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ merging */

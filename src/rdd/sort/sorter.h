@@ -26,6 +26,7 @@
 
 struct sorter;
 struct sort_index;
+struct page_loan;
 struct fst_error;
 struct spill_space;
 
@@ -47,6 +48,12 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
 
 /* Adds copies of the rows of @batch. Negative: -ENOMEM if memory cannot be freed, or the error of writing a run. */
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error);
+
+/* Adds the rows of @page where they are, and takes over @loan, which the sorter ends when it needs the page no more.
+ * Returns 0; FST_SORTER_E_NOT_BORROWED if the rows must be added as batches; or negative as sorter_add_batch. Unless it
+ * is 0 the loan is still the caller's. */
+#define FST_SORTER_E_NOT_BORROWED 1
+int sorter_borrow_page(struct sorter *s, const struct page *page, struct page_loan *loan, struct fst_error *error);
 
 /* Ends the input. The sorter can still spill. Negative as sorter_add_batch. sorter_finish does the same. */
 int sorter_close(struct sorter *s, struct fst_error *error);

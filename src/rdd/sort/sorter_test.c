@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rdd/pipeline/page_loan.h"
 #include "store/spill_space.h"
 
 #include <math.h>
@@ -431,6 +432,90 @@ static void sorts_while_upstream_holds_all_memory(void **state)
         fixture_deinit(&f);
 }
 
+struct test_loan {
+        struct page_loan loan;
+        int *ended;
+};
+
+static void test_loan_end(struct page_loan *loan)
+{
+        struct test_loan *self = container_of(loan, struct test_loan, loan);
+        ++*self->ended;
+        free(self);
+}
+
+/* Lends a page, or adds its rows. Returns whether it was borrowed. */
+static bool lend(struct sorter_fixture *f, const struct page *page, int *ended)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct test_loan *loan = new0(struct test_loan);
+        *loan = (struct test_loan){{.end = test_loan_end}, ended};
+        int r = sorter_borrow_page(f->s, page, &loan->loan, &error);
+        if (r == 0)
+                return true;
+        assert_int_equal(r, FST_SORTER_E_NOT_BORROWED);
+        free(loan);
+        struct page_cursor cursor;
+        page_cursor_init(&cursor, page->type);
+        page_cursor_start(&cursor, page);
+        for (fst_batch batch; page_cursor_next(&cursor, &batch);)
+                add(f, &batch);
+        page_cursor_deinit(&cursor);
+        return false;
+}
+
+/* Some pages are lent, and the rows of others are added. Writing a run ends the loans. */
+static void sorts_borrowed_pages(void **state)
+{
+        enum { ROWS = 12000 };
+        const fst_type type = FST_PAIR(BYTES, I64);
+        for (int spill = 0; spill < 2; spill++) {
+                struct sorter_fixture f;
+                fixture_init(&f, spill ? 5 * PAGE_BLOCK : 256 << 20, true);
+                struct sorter_row *rows = bytes_rows(ROWS, 0, 200, 0, 3);
+                struct page *pages = NULL, *page = NULL;
+                int borrowed = 0, ended = 0;
+                start(&f, type, FST_ASCENDING);
+                for (int64_t i = 0; i < ROWS; i++) {
+                        rows[i].number = i;
+                        fst_batch row = {.rows = 1,
+                                         .type = type,
+                                         .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len},
+                                         .value.i64 = &i};
+                        if (i % 3000 < 500) { /* between pages */
+                                if (page)
+                                        borrowed += lend(&f, page, &ended);
+                                page = NULL;
+                                add(&f, &row);
+                                continue;
+                        }
+                        if (!page || !page_append_row(page, &row, 0)) {
+                                if (page)
+                                        borrowed += lend(&f, page, &ended);
+                                assert_int_equal(page_new(NULL, type, 0, &page), 0);
+                                page->next = pages;
+                                pages = page;
+                                assert_true(page_append_row(page, &row, 0));
+                        }
+                }
+                borrowed += lend(&f, page, &ended);
+                assert_true(borrowed > 4);
+                if (spill)
+                        assert_true(ended > 0);
+                else
+                        assert_int_equal(ended, 0);
+                reference_kind = FST_KIND_BYTES;
+                reference_descending = false;
+                qsort(rows, ROWS, sizeof(*rows), row_compare);
+                expect(&f, rows, ROWS);
+                sorter_reset(f.s);
+                assert_int_equal(ended, borrowed);
+                rows_free(rows, ROWS);
+                page_list_free(NULL, pages);
+                fixture_deinit(&f);
+        }
+}
+
 /* Adds numbers without values and reads them once: @keys in the order in which they were added. */
 static void sort_numbers_alone(struct sorter_fixture *f, fst_type type, enum fst_order order, const int64_t *keys,
                                size_t n)
@@ -504,6 +589,7 @@ int main(void)
                 cmocka_unit_test(writes_runs_when_others_need_memory),
                 cmocka_unit_test(sorts_while_upstream_holds_all_memory),
                 cmocka_unit_test(detects_rows_in_order),
+                cmocka_unit_test(sorts_borrowed_pages),
                 cmocka_unit_test(sorts_numbers_without_values),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
