@@ -10,6 +10,12 @@
 #include "clock.h"
 #include "generic_rows.h"
 
+/* Combines values that are one number: their sum. */
+static void add_number(uint64_t *value, const uint64_t *other)
+{
+        *value += *other;
+}
+
 /* -------------------------------------------------------------------------------------------------------- table */
 
 /* Rows of different keys, and slots that lead to them: half of a hash above the row's number plus one. */
@@ -27,8 +33,8 @@ static inline size_t table_slot_of(const struct row_table *t, uint64_t hash)
 static void table_init(struct row_table *t, const struct row_type *type, size_t room)
 {
         *t = (struct row_table){.type = type, .room = room};
-        t->slots = checked(calloc(2 * room, sizeof(*t->slots)));
-        t->rows = checked(malloc(room * row_words(type) * 8));
+        t->slots = memory_checked(calloc(2 * room, sizeof(*t->slots)));
+        t->rows = memory_checked(malloc(room * row_words(type) * 8));
 }
 
 static void table_deinit(struct row_table *t)
@@ -41,9 +47,9 @@ static __attribute__((noinline)) void table_grow(struct row_table *t)
 {
         const uint32_t words = row_words(t->type);
         t->room *= 2;
-        t->rows = checked(realloc(t->rows, t->room * words * 8));
+        t->rows = memory_checked(realloc(t->rows, t->room * words * 8));
         free(t->slots);
-        t->slots = checked(calloc(2 * t->room, sizeof(*t->slots)));
+        t->slots = memory_checked(calloc(2 * t->room, sizeof(*t->slots)));
         uint64_t hashes[GENERIC_BLOCK];
         for (size_t at = 0; at < t->n; at += GENERIC_BLOCK) {
                 size_t n = t->n - at < GENERIC_BLOCK ? t->n - at : GENERIC_BLOCK;
@@ -166,7 +172,7 @@ static void *combine_second_phase(void *closure)
 static void combine_run(const struct row_type *type, const uint64_t *rows, size_t n, int rounds,
                         void (*use)(void *state, const uint64_t *row), void *state)
 {
-        struct combine *all = checked(calloc(1, sizeof(*all)));
+        struct combine *all = memory_checked(calloc(1, sizeof(*all)));
         all->type = type;
         for (int i = 0; i < GENERIC_THREADS; i++) {
                 size_t from = n / GENERIC_THREADS * (size_t)i;

@@ -71,9 +71,9 @@ static void join_table_fill(struct join_table *t, struct join *all, unsigned par
                 ;
         if (t->buckets > t->room) {
                 t->room = t->buckets;
-                t->heads = checked(realloc(t->heads, t->room * sizeof(*t->heads)));
-                t->next = checked(realloc(t->next, t->room * sizeof(*t->next)));
-                t->rows = checked(realloc(t->rows, t->room * sizeof(*t->rows)));
+                t->heads = memory_checked(realloc(t->heads, t->room * sizeof(*t->heads)));
+                t->next = memory_checked(realloc(t->next, t->room * sizeof(*t->next)));
+                t->rows = memory_checked(realloc(t->rows, t->room * sizeof(*t->rows)));
         }
         memset(t->heads, 0, t->buckets * sizeof(*t->heads));
         uint64_t hashes[GENERIC_BLOCK];
@@ -144,7 +144,8 @@ static void join_round(struct join *all, struct total *total)
                 ;
         for (int i = 0; i < GENERIC_THREADS; i++)
                 for (int s = 0; s < 2; s++)
-                        all->threads[i].lists[s] = checked(calloc((size_t)1 << all->bits, sizeof(struct row_list)));
+                        all->threads[i].lists[s] =
+                                memory_checked(calloc((size_t)1 << all->bits, sizeof(struct row_list)));
         threads_run(join_partition, all->threads, sizeof(*all->threads));
         threads_run(join_partitions, all->threads, sizeof(*all->threads));
         printf("round: %.3f\n", now() - start);
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
         }
         const struct row_type known = {1, 1, hash_numbers, numbers_equal, NULL};
         const struct row_type *volatile type = &known; /* the compiler does not know it */
-        struct join *all = checked(calloc(1, sizeof(*all)));
+        struct join *all = memory_checked(calloc(1, sizeof(*all)));
         *all = (struct join){
                 .sides = {{type, rows[0], n[0]}, {type, rows[1], n[1]}}, .out_words = 2, .call = join_values};
         for (int i = 0; i < GENERIC_THREADS; i++) {

@@ -47,7 +47,7 @@ static inline void row_copy(uint64_t *to, const uint64_t *from, uint32_t words)
         }
 }
 
-static inline void *checked(void *memory)
+static inline void *memory_checked(void *memory)
 {
         if (!memory || memory == MAP_FAILED) {
                 perror("memory");
@@ -60,7 +60,7 @@ static inline void *checked(void *memory)
 static inline void *huge_alloc(size_t bytes)
 {
         bytes = (bytes + (2 << 20) - 1) & ~(size_t)((2 << 20) - 1);
-        void *memory = checked(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        void *memory = memory_checked(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         madvise(memory, bytes, MADV_HUGEPAGE);
         return memory;
 }

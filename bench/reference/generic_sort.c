@@ -21,7 +21,7 @@
 
 enum { PARTITIONS = 8, PAGE = 1 << 15, BATCH = 1024, SAMPLED = 64, BLOCK = 1 << 20 };
 
-static void *grow(void *old, size_t size)
+static void *memory_grow(void *old, size_t size)
 {
         void *memory = realloc(old, size);
         if (!memory) {
@@ -74,7 +74,7 @@ static int number_compare(const void *a, const void *b)
 static void choose_number_bounds(struct number_job *job)
 {
         size_t pages = job_pages(job), n = 0;
-        uint64_t *sample = grow(NULL, (pages * SAMPLED + 1) * sizeof(*sample));
+        uint64_t *sample = memory_grow(NULL, (pages * SAMPLED + 1) * sizeof(*sample));
         for (size_t p = 0; p < pages; p++)
                 for (size_t i = 0, rows = page_rows(job, p), step = rows / SAMPLED + 1; i < rows; i += step) {
                         int64_t key;
@@ -91,7 +91,7 @@ static void numbers_add(struct numbers *part, uint64_t number)
 {
         if (part->n == part->room) {
                 part->room = part->room ? 2 * part->room : PAGE;
-                part->rows = grow(part->rows, part->room * sizeof(*part->rows));
+                part->rows = memory_grow(part->rows, part->room * sizeof(*part->rows));
         }
         part->rows[part->n++] = number;
 }
@@ -150,9 +150,9 @@ static void sort_partitions(void *argument, int thread)
 
 static void make_pages(struct number_job *job)
 {
-        job->pages = grow(NULL, (job_pages(job) + 1) * sizeof(*job->pages));
+        job->pages = memory_grow(NULL, (job_pages(job) + 1) * sizeof(*job->pages));
         for (size_t p = 0; p < job_pages(job); p++) {
-                job->pages[p] = grow(NULL, PAGE * sizeof(**job->pages));
+                job->pages[p] = memory_grow(NULL, PAGE * sizeof(**job->pages));
                 for (size_t i = 0, rows = page_rows(job, p); i < rows; i++)
                         job->pages[p][i] = (int64_t)mix(p * PAGE + i);
         }
@@ -217,7 +217,7 @@ static int row_compare(const void *x, const void *y)
         return r ? r : (a->length > b->length) - (a->length < b->length);
 }
 
-static void fail(const char *what)
+static void exit_failed(const char *what)
 {
         perror(what);
         exit(1);
@@ -227,7 +227,7 @@ static void rows_add(struct rows *to, struct row row)
 {
         if (to->n == to->room) {
                 to->room = to->room ? 2 * to->room : BATCH;
-                to->rows = grow(to->rows, to->room * sizeof(*to->rows));
+                to->rows = memory_grow(to->rows, to->room * sizeof(*to->rows));
         }
         to->rows[to->n++] = row;
 }
@@ -239,7 +239,7 @@ static void lines_add(struct rows *lines, const char *bytes, size_t length)
         static _Thread_local size_t left;
         if (left < length) {
                 left = length > BLOCK ? length : BLOCK;
-                page = grow(NULL, left);
+                page = memory_grow(NULL, left);
         }
         rows_add(lines, (struct row){memcpy(page, bytes, length), length});
         page += length;
@@ -259,10 +259,10 @@ static void read_lines(void *argument, int thread)
                 at--;
         for (off_t line = at; line < end;) {
                 if (room - used < BLOCK)
-                        buffer = grow(buffer, room = 2 * room + 2 * BLOCK);
+                        buffer = memory_grow(buffer, room = 2 * room + 2 * BLOCK);
                 ssize_t n = pread(job->fd, buffer + used, BLOCK, at);
                 if (n < 0)
-                        fail("read");
+                        exit_failed("read");
                 if (n == 0) {
                         if (begins && used)
                                 lines_add(&job->lines[thread], buffer, used);
@@ -325,7 +325,7 @@ static void sort_and_write(void *argument, int thread)
         for (int t = 0; t < THREADS; t++)
                 for (size_t i = 0; i < job->parts[t][thread].n; i++)
                         rows_add(&all, job->parts[t][thread].rows[i]);
-        struct row *sorted = grow(NULL, (all.n + 1) * sizeof(*sorted));
+        struct row *sorted = memory_grow(NULL, (all.n + 1) * sizeof(*sorted));
         if (all.n)
                 memcpy(sorted, all.rows, all.n * sizeof(*sorted));
         rows_merge(job->compare, all.rows, sorted, all.n);
@@ -333,13 +333,13 @@ static void sort_and_write(void *argument, int thread)
         snprintf(path, sizeof(path), "%s/part-%05d", job->out, thread);
         FILE *file = fopen(path, "wx");
         if (!file)
-                fail(path);
+                exit_failed(path);
         setvbuf(file, NULL, _IOFBF, BLOCK);
         for (size_t i = 0; i < all.n; i++)
                 if (fwrite(sorted[i].bytes, 1, sorted[i].length, file) != sorted[i].length || putc('\n', file) < 0)
-                        fail(path);
+                        exit_failed(path);
         if (fclose(file))
-                fail(path);
+                exit_failed(path);
 }
 
 static int sort_text(const char *in, const char *out)
@@ -349,10 +349,10 @@ static int sort_text(const char *in, const char *out)
         struct stat st;
         char path[4096];
         if (job.fd < 0 || fstat(job.fd, &st))
-                fail(in);
+                exit_failed(in);
         job.size = st.st_size;
         if (mkdir(out, 0777))
-                fail(out);
+                exit_failed(out);
         on_both_threads(read_lines, &job);
         choose_text_bound(&job);
         on_both_threads(distribute_lines, &job);

@@ -20,12 +20,7 @@ static bool numbers_equal(const uint64_t *a, const uint64_t *b)
         return *a == *b;
 }
 
-static void add_number(uint64_t *value, const uint64_t *other)
-{
-        *value += *other;
-}
-
-static void take(void *total, const uint64_t *row)
+static void total_row(void *total, const uint64_t *row)
 {
         total_add(total, 1, row[1]);
 }
@@ -44,7 +39,7 @@ int main(int argc, char **argv)
         const struct row_type known = {1, 1, hash_numbers, numbers_equal, add_number};
         const struct row_type *volatile type = &known; /* the compiler does not know it */
         struct total all = {0};
-        combine_run(type, rows, n, atoi(argv[3]), take, &all);
+        combine_run(type, rows, n, atoi(argv[3]), total_row, &all);
         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
         return 0;
 }

@@ -66,12 +66,7 @@ static bool strings_equal(const uint64_t *a, const uint64_t *b)
         return s.length > SHORT_STRING && memcmp(s.text, t.text, s.length) == 0;
 }
 
-static void add_number(uint64_t *value, const uint64_t *other)
-{
-        *value += *other;
-}
-
-static void take(void *total, const uint64_t *row)
+static void total_row(void *total, const uint64_t *row)
 {
         total_add(total, 1, row[2]);
 }
@@ -83,7 +78,7 @@ int main(int argc, char **argv)
         size_t n = strtoull(argv[1], NULL, 10);
         int64_t words = atoll(argv[2]);
         uint64_t *rows = huge_alloc(n * 24);
-        char(*digits)[17] = checked(malloc((size_t)words * sizeof(*digits)));
+        char(*digits)[17] = memory_checked(malloc((size_t)words * sizeof(*digits)));
         for (int64_t i = 0; i < words; i++)
                 snprintf(digits[i], sizeof(*digits), "%016llx", (unsigned long long)mix((uint64_t)i));
         for (size_t i = 0; i < n; i++) {
@@ -96,7 +91,7 @@ int main(int argc, char **argv)
         const struct row_type known = {2, 1, hash_strings, strings_equal, add_number};
         const struct row_type *volatile type = &known; /* the compiler does not know it */
         struct total all = {0};
-        combine_run(type, rows, n, atoi(argv[3]), take, &all);
+        combine_run(type, rows, n, atoi(argv[3]), total_row, &all);
         printf("total: %" PRId64 " %" PRIu64 "\n", all.rows, all.sum);
         free(digits);
         return 0;

@@ -23,7 +23,7 @@ struct sort {
         int next; /* bucket to sort */
 };
 
-static size_t half(const struct sort *s, int thread)
+static size_t half_start(const struct sort *s, int thread)
 {
         return s->n * (size_t)thread / THREADS;
 }
@@ -31,7 +31,7 @@ static size_t half(const struct sort *s, int thread)
 static void count_half(void *argument, int thread)
 {
         struct sort *s = argument;
-        for (size_t i = half(s, thread), end = half(s, thread + 1); i < end; i++)
+        for (size_t i = half_start(s, thread), end = half_start(s, thread + 1); i < end; i++)
                 s->counts[thread][(s->in[i] ^ SIGN) >> (64 - BITS)]++;
 }
 
@@ -56,7 +56,7 @@ static void distribute_half(void *argument, int thread)
         struct sort *s = argument;
         const size_t *starts = s->counts[thread];
         memcpy(ends[thread], starts, sizeof(ends[thread]));
-        for (size_t i = half(s, thread), end = half(s, thread + 1); i < end; i++) {
+        for (size_t i = half_start(s, thread), end = half_start(s, thread + 1); i < end; i++) {
                 uint64_t x = s->in[i] ^ SIGN, b = x >> (64 - BITS);
                 size_t at = ends[thread][b]++;
                 lines[thread][b].numbers[at % LINE] = x;
@@ -95,7 +95,7 @@ static void start_buckets(struct sort *s)
 static void make_half(void *argument, int thread)
 {
         struct sort *s = argument;
-        for (size_t i = half(s, thread), end = half(s, thread + 1); i < end; i++)
+        for (size_t i = half_start(s, thread), end = half_start(s, thread + 1); i < end; i++)
                 ((uint64_t *)s->in)[i] = mix(i);
 }
 

@@ -1,4 +1,4 @@
-/* What the sorts of this directory share: two threads, memory in huge pages, a sort of numbers in the cache. */
+/* The common parts of these sorts: two threads, memory in huge pages, a sort of numbers in the cache. */
 #pragma once
 
 #include <pthread.h>
