@@ -37,7 +37,7 @@ struct numa_nodes {
         struct numa_node *nodes; /* by number */
 };
 
-/* What the thread is bound to; NULL: nothing. */
+/* The nodes to one of which the thread is bound, for this slot; NULL: it is not bound. */
 static _Thread_local const struct numa_nodes *bound_nodes;
 static _Thread_local int bound_slot;
 

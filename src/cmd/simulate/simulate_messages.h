@@ -1,5 +1,5 @@
 /*
- * What the messages of a simulated driver cost: encodes each message that the backend of a driver would send, with the
+ * Measures the messages of a simulated driver: encodes each message that the backend of a driver would send, with the
  * same encoders, into an outbox for each executor, and decodes those that executors would send. Nothing is written to a
  * socket. At the end of a turn all outboxes are sent at once.
  *

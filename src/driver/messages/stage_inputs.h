@@ -1,6 +1,4 @@
-/*
- * What the driver keeps of each map output, and from it the inputs of a stage. On the scheduler's thread.
- */
+/* The driver's record of each map output, and the inputs of a stage that it makes of them. On the scheduler's thread. */
 #pragma once
 
 #include "sched/map_outputs.h"

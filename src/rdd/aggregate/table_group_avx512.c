@@ -67,7 +67,7 @@ AVX512 bool wide_can_load(__m512i data, __m512i len)
         return _kortestz_mask8_u8(crosses, unfit);
 }
 
-/* What places rows of keys. */
+/* Vectors that turn the hashes of a group of rows into their places. */
 struct wide_row_params {
         __m512i seed, base;
         __m128i shift;

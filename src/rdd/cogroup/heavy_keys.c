@@ -17,7 +17,7 @@ struct heavy_candidate {
         double work;
 };
 
-/* What the samples tell of a key. */
+/* An estimate of the rows of a key on both sides, and the number of its sampled rows. */
 struct heavy_estimate {
         uint64_t hash;
         double rows[2];
