@@ -16,6 +16,7 @@ TIMEOUT = 400
 OPENED = ["java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
           "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.misc", "sun.nio.ch", "sun.nio.cs",
           "sun.security.action", "sun.util.calendar"]
+SMALL = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx192m", "-XX:MaxDirectMemorySize=384m"]  # starts fast
 LOG = """<Configuration status="WARN"><Appenders><Console name="c" target="SYSTEM_ERR"><PatternLayout
 pattern="%d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex"/></Console></Appenders><Loggers><Root level="INFO"><AppenderRef ref="c"/></Root>
 </Loggers></Configuration>"""
@@ -29,10 +30,11 @@ def reason_to_skip():
 
 
 class Genuine:
-    """One master, or three that elect a leader, and workers. `settings` are lines of celeborn-defaults.conf."""
+    """One master, or three that elect a leader, and workers. `settings` are lines of celeborn-defaults.conf, of which the last
+    counts; `java` are options of the processes' JVMs."""
 
-    def __init__(self, folder, workers=2, masters=1, settings=()):
-        self.folder, self.processes, self.count = folder, {}, workers
+    def __init__(self, folder, workers=2, masters=1, settings=(), java=SMALL):
+        self.folder, self.processes, self.count, self.java = folder, {}, workers, list(java)
         folder.mkdir(parents=True)
         (folder / "log4j2.xml").write_text(LOG)
         ports = free_ports(4 * masters + 6 * workers)
@@ -80,7 +82,7 @@ class Genuine:
         conf = self.folder / f"{name}.conf"
         own = [line.replace(f"{self.folder}/ratis", f"{self.folder}/ratis-{name}") for line in self.settings] + own
         conf.write_text("\n".join(own) + "\n")
-        java = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx192m", "-XX:MaxDirectMemorySize=384m",
+        java = ["java", *self.java,
                 "-Djava.net.preferIPv4Stack=true", "-Dio.netty.tryReflectionSetAccessible=true",
                 f"-Dlog4j2.configurationFile={self.folder}/log4j2.xml"]
         java += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
