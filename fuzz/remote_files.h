@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "canned_http.h"
+#include "fuzz/canned_http.h"
 #include "io/fs/hadoop_conf.h"
 #include "io/fs/remote_fs.h"
 

@@ -130,10 +130,10 @@ def test_source_that_nobody_builds_is_refused(tree, check):
 
 
 def test_fuzz_target_needs_build_and_seeds(tree, check):
-    tree.append("fuzz/forgotten_fuzz.c", "")
+    tree.append("fuzz/formats/forgotten_fuzz.c", "")
     code, output = check()
     assert code == 1
-    assert "add 'forgotten' to fuzz_targets" in output
+    assert "add 'forgotten' to its folder" in output
     assert "fuzz/corpus/forgotten/ is missing" in output
 
 

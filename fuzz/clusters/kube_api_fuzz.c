@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "base/log.h"
-#include "canned_http.h"
+#include "fuzz/canned_http.h"
 #include "kubernetes/api/kube_client.h"
 #include "kubernetes/api/kube_watch.h"
 

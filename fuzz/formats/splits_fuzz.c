@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "io/binary_records.h"
 #include "io/fs/file_system.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 #include <string.h>
 

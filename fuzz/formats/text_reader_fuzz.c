@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/text_reader.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "io/codec/codec.h"
 #include "io/fs/file_systems.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

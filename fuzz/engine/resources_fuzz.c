@@ -1,7 +1,7 @@
 /* The file of an executor's resources: it has names and addresses, or is refused with a message. */
 #include "base/error.h"
 #include "exec/executor_resources.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
  */
 #include "base/string_list.h"
 #include "io/fs/remote_fs_internal.h"
-#include "remote_files.h"
+#include "fuzz/remote_files.h"
 
 static void read_listing(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 #include "rdd/object_file.h"
 
 #include <firesteel/struct.h>

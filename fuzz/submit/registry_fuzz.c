@@ -1,7 +1,7 @@
 /* Replies of a registry and its token server: a push ends with a result, or a message without the password. */
 #include "base/error.h"
 #include "base/log.h"
-#include "canned_http.h"
+#include "fuzz/canned_http.h"
 #include "image/registry.h"
 
 #define PASSWORD "a-password-of-some-length"

@@ -1,5 +1,5 @@
 /* Replies of a namenode and datanodes: every operation ends with a result or a message. */
-#include "remote_files.h"
+#include "fuzz/remote_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/java_object_file.h"
-#include "memory_file.h"
+#include "fuzz/memory_file.h"
 
 #include <endian.h>
 
