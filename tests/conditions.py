@@ -1,12 +1,16 @@
 """Waiting for conditions, and the one that a process has ended."""
+import os
 import time
 
+TIMEOUT = int(os.environ.get("TEST_TIMEOUT") or 120)  # seconds
 
-def wait_until(condition, what, seconds=60):
-    """Returns the first true result of condition(); fails with the last one after @seconds."""
+
+def wait_until(condition, what, seconds=TIMEOUT):
+    """Returns the first true result of condition(). After @seconds, fails with the last one and @what, a text or a function
+    that returns one."""
     end = time.monotonic() + seconds
     while not (result := condition()):
-        assert time.monotonic() < end, f"{what}: not within {seconds} s; last: {result!r}"
+        assert time.monotonic() < end, f"{what() if callable(what) else what}: not within {seconds} s; last: {result!r}"
         time.sleep(0.02)
     return result
 

@@ -12,9 +12,9 @@ import subprocess
 import time
 import traceback
 
-from conditions import is_alive
+from conditions import is_alive, wait_until
 from executor_managers import SECRET
-from gated_application import Application, kill, sum_of, until
+from gated_application import Application, kill, sum_of
 from standalone_cluster import parent
 
 QUICK = ["spark.executor.heartbeatInterval=200ms", "spark.network.timeout=2s", "spark.network.timeoutInterval=200ms"]
@@ -31,7 +31,7 @@ class Run(Application):
                          f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation, environment=manager.environment)
 
     def id(self):
-        until(lambda: self.process.poll() is not None or self.logged("ApplicationStart"), "the application does not start")
+        wait_until(lambda: self.process.poll() is not None or self.logged("ApplicationStart"), "the application does not start")
         return self.logged("ApplicationStart")[0]["App ID"]
 
     def executors(self, app_id=None):
@@ -48,24 +48,24 @@ class Run(Application):
         if not self.has_started:
             self.has_started = True
             self.manager.start(self, n)
-        until(lambda: len(self.alive()) == n or "Error initializing" in self.log(), lambda: f"{self.alive()}, not {n} executors")
+        wait_until(lambda: len(self.alive()) == n or "Error initializing" in self.log(), lambda: f"{self.alive()}, not {n} executors")
         assert "Error initializing" not in self.log(), "the application does not start"
         self.until_alive(n)
-        until(lambda: self.executors().keys() == self.alive(), lambda: f"{self.executors()}, but {self.alive()} are registered")
+        wait_until(lambda: self.executors().keys() == self.alive(), lambda: f"{self.executors()}, but {self.alive()} are registered")
 
     def until_removed(self, number):
-        until(lambda: number in self.removed(), lambda: f"executor {number} is not removed:\n{self.log()[-3000:]}")
+        wait_until(lambda: number in self.removed(), lambda: f"executor {number} is not removed:\n{self.log()[-3000:]}")
         return self.removed()[number]
 
     def begin_gated(self, n):
         """Begins a job of n waiting tasks, and waits until each of the first n executors has one."""
         started = self.started()
         self.begin(f"gated {n} {self.gate}")
-        until(lambda: self.started() >= started + n, lambda: f"the tasks do not start:\n{self.log()[-3000:]}")
+        wait_until(lambda: self.started() >= started + n, lambda: f"the tasks do not start:\n{self.log()[-3000:]}")
 
     def expect_nothing_left(self, app_id):
-        until(lambda: not self.executors(app_id), lambda: f"executors stay: {self.executors(app_id)}")
-        until(lambda: not self.manager.left(), lambda: f"{self.manager.left()} stay")
+        wait_until(lambda: not self.executors(app_id), lambda: f"executors stay: {self.executors(app_id)}")
+        wait_until(lambda: not self.manager.left(), lambda: f"{self.manager.left()} stay")
 
     def __exit__(self, kind, error, trace):
         app_id = None if kind or self.ended else self.id()
@@ -122,7 +122,7 @@ def loss_without_reason(manager, folder):
         os.kill(pid, signal.SIGSTOP)
         reason = app.until_removed(number)
         assert "heartbeat timed out" in reason, f"the reason is {reason!r}"
-        until(lambda: not is_alive(pid), "the process that was given up stays")
+        wait_until(lambda: not is_alive(pid), "the process that was given up stays")
         app.holds(2)
         app.open_gate()
         assert app.answer()[0] == 2
@@ -149,7 +149,7 @@ def killing(manager, folder):
         app.begin(f"kill 0 {number}")
         assert app.answer()[0] == 1
         assert app.until_removed(number) == "Executor killed by driver."
-        until(lambda: not is_alive(pid), "the process that was killed stays")
+        wait_until(lambda: not is_alive(pid), "the process that was killed stays")
         app.open_gate()
         assert app.run(f"gated 2 {app.gate}")[0] == 2
         app.holds(1)
@@ -163,12 +163,12 @@ def decommissioning(manager, folder):
         app.begin_gated(2)
         number, pid = sorted(app.executors().items())[0]
         os.kill(pid, signal.SIGPWR)
-        until(lambda: re.search(rf"[Dd]ecommission.*\b{number}\b", app.log()), "the driver does not know of it")
+        wait_until(lambda: re.search(rf"[Dd]ecommission.*\b{number}\b", app.log()), "the driver does not know of it")
         app.open_gate()
         assert app.answer() == (2, 2), "a task was run again"
         reason = app.until_removed(number)
         assert "decommission" in reason.lower(), f"the reason is {reason!r}"
-        until(lambda: not is_alive(pid), "the process that was decommissioned stays")
+        wait_until(lambda: not is_alive(pid), "the process that was decommissioned stays")
         app.holds(2)
 
 
@@ -192,7 +192,7 @@ def orphans(manager, folder):
         app.begin_gated(2)
         app.process.kill()
         app.process.wait()
-        until(lambda: not app.executors(app_id), lambda: f"executors stay: {app.executors(app_id)}")
+        wait_until(lambda: not app.executors(app_id), lambda: f"executors stay: {app.executors(app_id)}")
         manager.sweep()
 
 
@@ -231,14 +231,14 @@ def durable_logs(manager, folder):
         number, pid = sorted(app.executors().items())[0]
         os.kill(pid, signal.SIGKILL)
         app.until_removed(number)
-        until(lambda: ended(f"executor-{number}"), "the end of the killed executor's log")
+        wait_until(lambda: ended(f"executor-{number}"), "the end of the killed executor's log")
         text = "".join(p.read_text(encoding="utf-8") for p in (logs / app_id / f"executor-{number}").glob("stderr.*"))
         assert f"Starting executor ID {number} on host" in text, f"its log is {text!r}"
         app.open_gate()
         app.answer()
         left = app.alive()
     for process in ("driver", *(f"executor-{n}" for n in left)):
-        until(lambda p=process: ended(p), f"the end of the log of {process}")
+        wait_until(lambda p=process: ended(p), f"the end of the log of {process}")
 
 
 CASES = (registration, loss_with_reason, loss_without_reason, scaling, killing, decommissioning, stopping, orphans,

@@ -6,12 +6,10 @@ import re
 import signal
 import subprocess
 import threading
-import time
 
+from conditions import TIMEOUT, wait_until
 from folders import BIN
 from inherited_environment import inherited_environment
-
-TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 120)
 
 # It runs commands, one a line. Tasks wait until the gate, a file, exists.
 APPLICATION = r"""
@@ -124,7 +122,7 @@ class Application:
         if kind:
             return
         assert status == 0, self.log()
-        until(lambda: not self.processes(), "processes stay")
+        wait_until(lambda: not self.processes(), "processes stay")
         assert not self.local.exists() or list(self.local.iterdir()) == []
 
     def log(self):
@@ -142,7 +140,7 @@ class Application:
         timer.cancel()
         assert len(words) == 3, self.log()
         self.jobs += words[0] not in ("uncache", "total", "more", "kill")
-        until(lambda: len(self.logged("JobEnd")) == self.jobs, "the job's end is not in the event log")
+        wait_until(lambda: len(self.logged("JobEnd")) == self.jobs, "the job's end is not in the event log")
         return int(words[1]), int(words[2])
 
     def run(self, line):
@@ -208,10 +206,10 @@ class Application:
 
     def until_added(self, count):
         """Waits until so many executors have registered. An idle one may be removed before the last one registers."""
-        until(lambda: len(self.added()) == count, lambda: f"{self.added()}, not {count} executors")
+        wait_until(lambda: len(self.added()) == count, lambda: f"{self.added()}, not {count} executors")
 
     def until_alive(self, count):
-        until(lambda: len(self.alive()) == count, lambda: f"{sorted(self.alive())}, not {count} executors")
+        wait_until(lambda: len(self.alive()) == count, lambda: f"{sorted(self.alive())}, not {count} executors")
 
 
 def map_outputs(folder):
@@ -225,13 +223,6 @@ def kill(pids, number=signal.SIGKILL):
             os.kill(pid, number)
         except ProcessLookupError:
             pass
-
-
-def until(condition, what):
-    end = time.monotonic() + TIMEOUT
-    while not condition():
-        assert time.monotonic() < end, what() if callable(what) else what
-        time.sleep(0.02)
 
 
 def sum_of(n):

@@ -5,6 +5,8 @@ import random
 import threading
 import time
 
+from conditions import wait_until
+
 
 class Shuffles:
     """`url`: a directory of the store. `settings`: properties by which executors reach it. `left`: lists what is below the
@@ -42,7 +44,7 @@ class Shuffles:
     def kill_all(self, app):
         before = app.alive()
         self.gated.kill(app.executors().values())
-        self.gated.until(lambda: before <= set(app.removed()), "executors stay")
+        wait_until(lambda: before <= set(app.removed()), "executors stay")
 
     def kill_at_random(self):
         seed = random.randrange(1 << 30)

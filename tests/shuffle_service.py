@@ -4,9 +4,9 @@ import re
 import signal
 import subprocess
 
+from conditions import TIMEOUT, wait_until
 from folders import BIN
 from free_ports import free_port
-from gated_application import TIMEOUT, until
 
 
 class Service:
@@ -26,8 +26,8 @@ class Service:
                 [os.path.join(BIN, "firesteel"), "shuffle-service", "--host", "127.0.0.1", "--port", str(self.port),
                  "--properties-file", str(self.folder / "service.conf")],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(kept, SPARK_LOCAL_DIRS=str(self.state)))
-        until(lambda: "Starting shuffle service on port" in self.log.read_text() or self.process.poll() is not None,
-              "the service does not start")
+        wait_until(lambda: "Starting shuffle service on port" in self.log.read_text() or self.process.poll() is not None,
+                   "the service does not start")
         assert self.process.poll() is None, self.log.read_text()
         self.port = int(re.search(r"service on port (\d+)", self.log.read_text())[1])
 

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from conditions import TIMEOUT, wait_until
 from folders import BIN
-from gated_application import TIMEOUT, Application, kill, sum_of, until
+from gated_application import Application, kill, sum_of
 
 
 @pytest.fixture
@@ -27,11 +28,11 @@ def test_executors_come_as_tasks_wait_and_go_when_idle(folder):
         assert app.answer()[0] == 8
         app.until_alive(0)
         assert set(app.removed().values()) == {"Executor killed by driver."}
-        until(lambda: app.executors() == {}, "executors stay")
+        wait_until(lambda: app.executors() == {}, "executors stay")
         # Once more: the growth restarts.
         app.close_gate()
         app.begin(f"gated 2 {app.gate}")
-        until(lambda: len(app.alive()) >= 1, "no executor comes again")
+        wait_until(lambda: len(app.alive()) >= 1, "no executor comes again")
         app.open_gate()
         assert app.answer()[0] == 2
     grown = [line.split("ExecutorAllocationManager: ")[1] for line in log.splitlines() if "Requesting" in line]
@@ -50,10 +51,10 @@ def test_the_least_and_the_first_number_are_kept(folder):
         app.until_added(4)
         app.until_alive(2)
         # One that ends is replaced, to keep the minimum.
-        until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
+        wait_until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
         victim = random.choice(sorted(app.executors().items()))
         os.kill(victim[1], signal.SIGKILL)
-        until(lambda: victim[0] in app.removed(), "its end is not told")
+        wait_until(lambda: victim[0] in app.removed(), "its end is not told")
         app.until_alive(2)
         app.open_gate()
         assert app.run(f"gated 20 {app.gate}")[0] == 20
@@ -63,11 +64,11 @@ def test_executors_with_cached_blocks_stay(folder):
     with Application(folder, "local-cluster[4,1,1024]", "spark.dynamicAllocation.initialExecutors=3") as app:
         app.until_added(3)
         app.begin(f"cache 2 {app.gate}")
-        until(lambda: app.started() == 2, "the tasks do not start")
+        wait_until(lambda: app.started() == 2, "the tasks do not start")
         app.open_gate()
         assert app.answer()[0] == 1999000
         holders = {e["Task Info"]["Executor ID"] for e in app.logged("TaskEnd")}
-        until(lambda: app.alive() == holders, lambda: f"{app.alive()} are there, {holders} hold blocks")
+        wait_until(lambda: app.alive() == holders, lambda: f"{app.alive()} are there, {holders} hold blocks")
         assert app.run("cached") == (1999000, 2000)
         assert app.run("uncache")[0] == 0
         app.until_alive(0)
@@ -84,7 +85,7 @@ def test_executors_with_map_outputs_stay(folder, timeout):
         if timeout:
             app.until_alive(0)
         else:
-            until(lambda: app.alive() == holders, lambda: f"{app.alive()} are there, {holders} have outputs")
+            wait_until(lambda: app.alive() == holders, lambda: f"{app.alive()} are there, {holders} have outputs")
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == (8 if timeout else 4)
 
@@ -107,7 +108,7 @@ def test_idle_executors_are_decommissioned_and_leave_what_they_have_to_others(fo
         assert app.run("cached") == (17997000, computed)
         assert app.run("shuffled")[0] == sum_of(6)
         assert app.tasks("ShuffleMapTask") == 6
-        until(lambda: len(app.executors()) == 1, "processes of executors stay")
+        wait_until(lambda: len(app.executors()) == 1, "processes of executors stay")
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
@@ -123,15 +124,15 @@ def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
         before, mine = app.executors(), app.started()
         app.close_gate()
         app.begin(f"gated 12 {app.gate}")
-        until(lambda: app.started() >= mine + 6, "the tasks do not start")
+        wait_until(lambda: app.started() >= mine + 6, "the tasks do not start")
         victims = random.sample(sorted(before), 2)
         kill([before[v] for v in victims], signal.SIGPWR)
-        until(lambda: app.log().count("Decommission executor") >= 4, "nobody is decommissioned")
+        wait_until(lambda: app.log().count("Decommission executor") >= 4, "nobody is decommissioned")
         # It gets no new task, but waits for its running one.
         assert set(victims) & set(app.removed()) == set()
         app.open_gate()
         assert app.answer()[0] == 12
-        until(lambda: set(victims) <= set(app.removed()), "they do not end")
+        wait_until(lambda: set(victims) <= set(app.removed()), "they do not end")
         assert {app.removed()[v] for v in victims} == {"Executor decommission: requested"}
         assert app.run("cached") == (71994000, computed + 12)
         assert app.run("shuffled")[0] == sum_of(12)
@@ -144,10 +145,10 @@ def test_a_decommissioned_executor_has_only_so_much_time(folder):
                      allocation=False) as app:
         app.until_alive(2)
         app.begin(f"gated 2 {app.gate}")
-        until(lambda: app.started() == 2, "the tasks do not start")
+        wait_until(lambda: app.started() == 2, "the tasks do not start")
         victim = random.choice(sorted(app.executors().items()))
         kill([victim[1]], signal.SIGPWR)
-        until(lambda: victim[0] in app.removed(), "it stays forever")
+        wait_until(lambda: victim[0] in app.removed(), "it stays forever")
         assert app.removed()[victim[0]] == "Executor killed by driver."
         app.open_gate()
         assert app.answer()[0] == 2
@@ -174,7 +175,7 @@ def test_decommissioned_executors_that_are_killed_cost_only_time(folder):
             kill([alive[victim]])
             assert app.answer()[0] == sum_of(40)
             assert app.run("cached")[0] == 799980000
-            until(lambda: {*going, victim} <= set(app.removed()), lambda: f"{going}, {victim}: {app.removed()}")
+            wait_until(lambda: {*going, victim} <= set(app.removed()), lambda: f"{going}, {victim}: {app.removed()}")
             app.until_alive(6)
         assert app.run("shuffled")[0] == sum_of(40)
 
@@ -192,7 +193,7 @@ def test_an_application_says_how_many_executors_it_wants(folder):
         app.until_alive(4)
         assert app.run("total 0")[0] == 0
         assert app.run("more -1")[0] == -errno.EINVAL
-        until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
+        wait_until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
         victim = random.choice(sorted(app.executors().items()))
         kill([victim[1]])
         app.until_alive(3)  # the number of executors does not change

@@ -12,8 +12,9 @@ import pytest
 from celeborn.messages import PUSH_DATA, RPC_REQUEST, Fields, bytes_field, frame, number_field, plain_message, read_message, text_of
 from celeborn.server import HARD_SPLIT, MAP_ENDED, SOFT_SPLIT, Celeborn
 from celeborn.storage import batches_of
+from conditions import wait_until
 from folders import BIN, TOP
-from gated_application import Application, kill, sum_of, until
+from gated_application import Application, kill, sum_of
 from inherited_environment import inherited_environment
 
 MASTER = "local-cluster[2,1,1024]"
@@ -117,7 +118,7 @@ def test_outputs_outlive_executors_and_end_with_the_application(celeborn, folder
         assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
         before = app.alive()
         kill(app.executors().values())
-        until(lambda: before <= set(app.removed()), "executors stay")
+        wait_until(lambda: before <= set(app.removed()), "executors stay")
         app.until_alive(2)
         celeborn.fault(at="ChunkFetch", kind="flip", offset=60)
         assert app.run("shuffled")[0] == sum_of(6)
@@ -153,9 +154,9 @@ def test_a_master_that_starts_again_keeps_the_shuffles(celeborn, folder):
         assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
         before = app.alive()
         kill(app.executors().values())  # with their copies of the map outputs
-        until(lambda: before <= set(app.removed()), "executors stay")
+        wait_until(lambda: before <= set(app.removed()), "executors stay")
         celeborn.forget()
-        until(lambda: celeborn.counts["ReviseLostShuffles"], "the shuffles are not registered again")
+        wait_until(lambda: celeborn.counts["ReviseLostShuffles"], "the shuffles are not registered again")
         celeborn.expire()
         app.until_alive(2)
         assert app.run("shuffled")[0] == sum_of(6)
@@ -203,7 +204,7 @@ def test_pages_are_pushed_while_their_task_computes(celeborn, tmp_path):
     with subprocess.Popen([*command, source], stdout=subprocess.PIPE, text=True,
                           env={**inherited_environment("SPARK_", "MASTER"), "XDG_CACHE_HOME": str(tmp_path / "cache")}) as running:
         try:
-            until(lambda: celeborn.counts["PushData"] + celeborn.counts["PushMergedData"] >= 4, lambda: f"no pages come: {celeborn.counts}")
+            wait_until(lambda: celeborn.counts["PushData"] + celeborn.counts["PushMergedData"] >= 4, lambda: f"no pages come: {celeborn.counts}")
             assert not list(tmp_path.glob("gate.ended*"))
         finally:
             gate.touch()

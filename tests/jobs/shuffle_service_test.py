@@ -4,7 +4,8 @@ import signal
 
 import pytest
 
-from gated_application import Application, kill, map_outputs, sum_of, until
+from conditions import wait_until
+from gated_application import Application, kill, map_outputs, sum_of
 from shuffle_service import Service
 
 SECRET = "7d9f0c2a6b1e4835" * 2
@@ -31,7 +32,7 @@ def shuffle_and_lose_everybody(app, lose):
     before = app.alive()
     assert [n.split(".")[1] for n in map_outputs(app.local)] == ["data", "index"] * 4
     lose()
-    until(lambda: before <= set(app.removed()), "executors stay")
+    wait_until(lambda: before <= set(app.removed()), "executors stay")
     assert app.run("shuffled")[0] == sum_of(4)
     assert app.tasks("ShuffleMapTask") == 4
 
@@ -82,7 +83,7 @@ def test_outputs_are_made_again_when_nobody_serves_them(service, folder):
             path.unlink()
         before = app.alive()
         kill(app.executors().values())
-        until(lambda: before <= set(app.removed()), "executors stay")
+        wait_until(lambda: before <= set(app.removed()), "executors stay")
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") > 4
 

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from gated_application import Application, kill, sum_of, until
+from conditions import wait_until
+from gated_application import Application, kill, sum_of
 from standalone_cluster import Cluster
 
 MASTER = "local-cluster[2,1,1024]"
@@ -33,7 +34,7 @@ FIRST_RECORD = 8 + 8 + 40 + 1
 def lose_everybody(app):
     before = app.alive()
     kill(app.executors().values())
-    until(lambda: before <= set(app.removed()), "executors stay")
+    wait_until(lambda: before <= set(app.removed()), "executors stay")
     app.until_alive(2)
 
 
@@ -60,7 +61,7 @@ def test_outputs_of_the_last_executor_go_to_the_fallback_storage(store, folder):
         assert not objects(store)
         before = app.alive()
         kill(app.executors().values(), signal.SIGPWR)
-        until(lambda: before <= set(app.removed()), "the executor stays")
+        wait_until(lambda: before <= set(app.removed()), "the executor stays")
         assert len(objects(store)) == 1
         app.until_alive(1)
         assert app.run("shuffled")[0] == sum_of(6)
@@ -97,7 +98,7 @@ def test_executors_of_a_standalone_cluster_leave_their_outputs_to_the_store(stor
             app.open_gate()
             assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
             app.until_alive(0)
-            until(lambda: cluster.executors() == {}, "executors stay")
+            wait_until(lambda: cluster.executors() == {}, "executors stay")
             assert app.run("shuffled")[0] == sum_of(2)
             assert app.tasks("ShuffleMapTask") == 2
         assert not list(store.iterdir())
@@ -129,7 +130,7 @@ def test_the_next_task_computes_while_outputs_are_stored(bucket, folder):
         app.open_gate()
         bucket.held = ("/shuffle-", threading.Event())
         app.begin(f"shuffle 4 {app.gate}")
-        until(lambda: app.log().count(" Starting task ") == 2, "the core stays with a task whose output is being stored")
+        wait_until(lambda: app.log().count(" Starting task ") == 2, "the core stays with a task whose output is being stored")
         assert " Finished task " not in app.log()
         bucket.held[1].set()
         assert app.answer()[0] == sum_of(4)
@@ -152,7 +153,7 @@ def test_an_executor_reads_what_it_has_stored_from_memory(bucket, folder):
         bucket.objects.update(stored)
         before = app.alive()
         kill(app.executors().values())
-        until(lambda: before <= set(app.removed()), "the executor stays")
+        wait_until(lambda: before <= set(app.removed()), "the executor stays")
         app.until_alive(1)
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 4
@@ -170,14 +171,14 @@ def test_directories_of_dead_drivers_are_swept(store, folder, tmp_path):
     dead.process.wait()
     dead.process.stdin.close()
     dead.process.stdout.close()
-    until(lambda: not dead.processes(), "executors stay")
+    wait_until(lambda: not dead.processes(), "executors stay")
     living = tmp_path / "living"
     living.mkdir()
     with Application(living, MASTER, *conf, allocation=False) as app:
         app.until_alive(2)
         app.open_gate()
         assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
-        until(lambda: not left.exists(), "the directory stays")
+        wait_until(lambda: not left.exists(), "the directory stays")
         assert app.run("shuffled")[0] == sum_of(2)
     assert [path.name for path in store.iterdir()] == ["other"]
 

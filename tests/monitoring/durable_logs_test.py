@@ -6,13 +6,12 @@ import re
 import signal
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
 
 import pytest
 
-from conditions import is_alive
+from conditions import is_alive, wait_until
 from executor_managers import KubernetesInMemory
 from folders import BIN, TOP
 from sanitizers import LINK_FLAGS
@@ -92,13 +91,6 @@ class Run:
     def print(self, *words):
         return subprocess.run([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{self.logs}", *words], env=self.environment,
                               capture_output=True, text=True, timeout=120, check=False)
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, what() if callable(what) else what
-        time.sleep(0.05)
 
 
 def executor_pid(run, executor):

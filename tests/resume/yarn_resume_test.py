@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
+from conditions import wait_until
 from folders import TESTS
 from resume_test import Run, compile_application
 
 sys.path.append(f"{TESTS}/yarn")
-from fake_node import wait_until  # noqa: E402
 from yarn_submit import cache, submit, yarn  # noqa: E402,F401
 
 

@@ -4,8 +4,9 @@ import signal
 
 import pytest
 
+from conditions import wait_until
 from free_ports import free_port
-from gated_application import Application, map_outputs, sum_of, until
+from gated_application import Application, map_outputs, sum_of
 from standalone_cluster import Cluster
 
 
@@ -38,10 +39,10 @@ def test_executors_follow_the_load_and_leave_their_outputs_to_the_worker(cluster
         assert len(map_outputs(local)) == 8
         app.until_alive(0)
         assert set(app.removed().values()) == {"Executor killed by driver."}
-        until(lambda: cluster.executors() == {}, "executors stay")
+        wait_until(lambda: cluster.executors() == {}, "executors stay")
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 4
-    until(lambda: map_outputs(local) == [], lambda: f"{map_outputs(local)} stay")
+    wait_until(lambda: map_outputs(local) == [], lambda: f"{map_outputs(local)} stay")
 
 
 def test_a_worker_that_leaves_has_its_executors_move_what_they_have(cluster, folder):
@@ -58,7 +59,7 @@ def test_a_worker_that_leaves_has_its_executors_move_what_they_have(cluster, fol
         assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
         computed = app.run("cached")[1]
         first.process.send_signal(signal.SIGPWR)
-        until(lambda: len(app.removed()) == 1, "its executor stays")
+        wait_until(lambda: len(app.removed()) == 1, "its executor stays")
         assert list(app.removed().values())[0].startswith(("Finished decommissioning", "Executor decommission: "))
         assert app.run("cached") == (7998000, computed)
         assert app.run("shuffled") == (sum_of(4), computed)
@@ -90,8 +91,8 @@ def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
         app.open_gate()
         assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
         workers[0].kill()
-        until(lambda: len(app.removed()) == 2, "executors outlive their worker")
-        until(lambda: "Shuffle files lost for host: " in app.log(), "outputs outlive their service")
+        wait_until(lambda: len(app.removed()) == 2, "executors outlive their worker")
+        wait_until(lambda: "Shuffle files lost for host: " in app.log(), "outputs outlive their service")
         workers.append(cluster.worker(master.url, cores=2, memory="2g", **service))
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 8

@@ -12,7 +12,6 @@ import subprocess
 import tarfile
 import tempfile
 import threading
-import time
 import urllib.parse
 import zipfile
 
@@ -260,14 +259,3 @@ def unpacked(path):
                 archive.extractall(folder + ".part")
             os.rename(folder + ".part", folder)
         return folder
-
-
-def wait_until(condition, what, seconds=120):
-    end = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
-        time.sleep(0.01)

@@ -21,7 +21,8 @@ import threading
 import time
 
 import aggregated_log_file
-from fake_node import Container, FakeNode, application_text, container_text, wait_until
+from conditions import wait_until
+from fake_node import Container, FakeNode, application_text, container_text
 from fake_yarn_web import FakeYarnWeb
 from hadoop_server import SCHEMA, RpcError, RpcServer
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn import ACCEPTED, KILLED, RUNNING
 from hadoop_server import RpcError
 from sanitizers import SANITIZED

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 import fake_yarn_web
 from folders import BIN
 from monitoring import history_server_test

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from folders import TOP
 from monitoring.metrics_test import documented_metrics
 from yarn_submit import UNMANAGED, cache, submit, yarn  # noqa: F401

@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn_web import OPENER
 from yarn_submit import cache, submit, yarn  # noqa: F401
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn import FINAL_SUCCEEDED, FINISHED
 from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack
 from yarn_submit import cache, submit, yarn  # noqa: F401

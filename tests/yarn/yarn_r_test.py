@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn import FINAL_FAILED, FINAL_SUCCEEDED, FINISHED
 from folders import TESTS
 from yarn_submit import cache, submit, yarn  # noqa: F401

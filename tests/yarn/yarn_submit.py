@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn import FakeYarn
 from gated_application import Application
 from folders import BIN

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from fake_node import wait_until
+from conditions import wait_until
 from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING
 from folders import BIN
 from free_ports import free_port
