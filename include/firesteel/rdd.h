@@ -112,10 +112,10 @@ FST_API bool fst_is_checkpointed(const fst_rdd *rdd);
  *
  * Declare that the application does not use an RDD any more. Its cached partitions and map outputs are removed (and
  * its checkpoint, with spark.cleaner.referenceTracking.cleanCheckpoints=true) once no RDD that is in use depends on
- * it and no other thread runs an action. A program with many rounds should release what each round made, one RDD at a
- * time or all that any thread made since fst_scope_begin, except @keep (or NULL) and what @keep depends on. If each
- * round depends on the one before, checkpoint now and then to cut the lineage. The context releases everything when
- * it stops. Do not use the handle afterwards. NULL is allowed.
+ * it, no future's job uses it, and no other thread runs an action. A program with many rounds should release what each
+ * round made, one RDD at a time or all that any thread made since fst_scope_begin, except @keep (or NULL) and what
+ * @keep depends on. If each round depends on the one before, checkpoint now and then to cut the lineage. The context
+ * releases everything when it stops. Do not use the handle afterwards. NULL is allowed.
  */
 FST_API void fst_release(fst_rdd *rdd);
 FST_API int fst_scope_begin(fst_context *sc);

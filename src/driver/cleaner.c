@@ -22,7 +22,7 @@ static bool cleaner_is_enabled(const fst_context *sc, const char *key)
         return on;
 }
 
-/* RDDs were released: make the next context_leave clean. */
+/* RDDs were released or unpinned: make the next context_leave clean. */
 static void cleaner_request(fst_context *sc)
 {
         pthread_mutex_lock(&sc->lock);
@@ -44,6 +44,17 @@ FST_API void fst_release(fst_rdd *rdd)
                 return;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         cleaner_release(rdd);
+}
+
+void cleaner_pin(fst_rdd *rdd)
+{
+        __atomic_add_fetch(&rdd->pins, 1, __ATOMIC_RELAXED);
+}
+
+void cleaner_unpin(fst_rdd *rdd)
+{
+        if (__atomic_sub_fetch(&rdd->pins, 1, __ATOMIC_ACQ_REL) == 0)
+                cleaner_request(rdd->sc);
 }
 
 void cleaner_drop(fst_rdd *rdd, int first)
@@ -92,7 +103,7 @@ static void cleaner_mark_needed(fst_context *sc)
         for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
                 rdd->needed = false;
         for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
-                if (!rdd->released)
+                if (!rdd->released || __atomic_load_n(&rdd->pins, __ATOMIC_ACQUIRE) > 0)
                         cleaner_push_needed(&stack, rdd);
         while (stack.len > 0) {
                 fst_rdd *rdd = stack.data[--stack.len];

@@ -1,9 +1,10 @@
 /*
  * The cleaner: removes cached partitions, map outputs and checkpoints of released RDDs (Spark: ContextCleaner).
  *
- * An RDD is needed until it and all RDDs computed from it are released. A running job may still recompute a cleaned RDD
- * after it lost a map output. The result is right, but late. To avoid that, cleaning starts only while no other thread
- * runs an action. Actions that begin meanwhile use RDDs that are not released.
+ * An RDD is needed until it and all RDDs computed from it are released. A running job must not lose them: it would
+ * compute lost map outputs again, fail without a broadcast variable or a checkpoint, and never finish a map stage whose
+ * shuffle in Celeborn was removed. So cleaning starts only while no other thread runs an action, and what runs jobs
+ * without such a thread pins its RDD. Actions that begin meanwhile use RDDs that are not released.
  */
 #pragma once
 
@@ -14,6 +15,13 @@
  * context_leave cleans them.
  */
 void cleaner_drop(fst_rdd *rdd, int first);
+
+/*
+ * The RDD is needed until cleaner_unpin, although it may be released before: jobs use it while no thread waits inside
+ * of context_enter. The next context_leave after the last cleaner_unpin cleans it. Any thread.
+ */
+void cleaner_pin(fst_rdd *rdd);
+void cleaner_unpin(fst_rdd *rdd);
 
 /*
  * Clean the RDDs that are not needed, if any were released and no other thread runs an action. Called inside of

@@ -104,7 +104,11 @@ static struct resume_job *task_status_resume_job(const struct task_batch *run)
         return wait ? &wait->resume : NULL;
 }
 
-/* A task wrote to a try of its map stage that was given up meanwhile: its output cannot be read. */
+/*
+ * A task wrote to a try of its map stage that was given up meanwhile: its output cannot be read. The stage is not
+ * running, or a later attempt of it is, with another place: nothing removes a shuffle that a running stage writes
+ * (driver/cleaner.h), so its own attempt does not start the task again for ever.
+ */
 static void task_status_check_place(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
         struct remote_shuffle_driver *remote = r->sc->remote_shuffle;

@@ -109,6 +109,7 @@ struct fst_rdd {
         bool has_hosts; /* some partition is read from files whose hosts are known (rdd_class.hosts) */
         bool released;  /* the application has no handle or released it; rdd_registry_lock guards this and the next */
         bool needed;    /* the mark of driver/cleaner.c */
+        int pins;       /* cleaner_pin without cleaner_unpin; atomic */
         bool preparing; /* a thread runs its preliminary job; the context's lock `prepare` guards it */
 
         struct partitioner *partitioner; /* the partitioner of its keys, if known; borrowed from the shuffle */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
+#include "api/gate_fixture.h"
 #include "driver/context.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
@@ -241,6 +242,36 @@ static void keeps_rdds_of_other_threads_jobs(void **state)
         assert_int_equal(blocks(sc), 3);
 }
 
+static int gated(fst_task *task, int64_t x, fst_out *out)
+{
+        if (x == 0)
+                gate_pass(task);
+        fst_emit(out, x % 10, x);
+        return 0;
+}
+
+/* The RDDs are released while a task of the future's map stage runs, and other tasks have written their outputs. */
+static void keeps_rdds_of_futures(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n = -1;
+        gate_close();
+        int scope = fst_scope_begin(sc);
+        fst_rdd *sum = fst_reduce_by_key_n(fst_map(fst_range_n(sc, 0, 100, 4), gated, FST_PAIR(I64, I64)), fst_fn_sum, 3);
+        fst_future *future = fst_count_async(fst_cache(sum));
+        gate_await(1);
+        while (outputs(sc) < 3)
+                usleep(500);
+        fst_scope_end(sc, scope, NULL);
+        assert_int_equal(outputs(sc), 3);
+        gate_open();
+        assert_int_equal(fst_future_count(future, &n), 0);
+        assert_int_equal(n, 10);
+        /* the future was the last that needed them, and the wait for it cleans */
+        assert_int_equal(outputs(sc), 0);
+        assert_int_equal(blocks(sc), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -251,6 +282,7 @@ int main(void)
                 cmocka_unit_test(keeps_everything_without_reference_tracking),
                 cmocka_unit_test(cleans_checkpoints_if_configured),
                 cmocka_unit_test_setup_teardown(keeps_rdds_of_other_threads_jobs, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(keeps_rdds_of_futures, api_setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/actions/actions.h"
+#include "driver/cleaner.h"
 #include "driver/context_handles.h"
 #include "driver/local_properties.h"
 #include "driver/actions/preliminary_jobs.h"
@@ -86,6 +87,7 @@ static fst_future *future_new(fst_rdd *rdd, fst_site site)
         f->owned.free = future_free;
         pthread_mutex_init(&f->lock, NULL);
         pthread_cond_init(&f->changed, NULL);
+        cleaner_pin(rdd);
         context_own(rdd->sc, &f->owned);
         live_handle_add(HANDLE_FUTURE, f);
         return f;
@@ -96,9 +98,10 @@ static bool future_has_rows(const fst_future *f)
         return f->rows.rows.action.class != NULL;
 }
 
-/* Ends the future. Takes @error's message. */
+/* Ends the future. Takes @error's message. A wait for it then cleans its RDD, if that was released. */
 static void future_finish(fst_future *f, int status, struct fst_error *error)
 {
+        cleaner_unpin(f->rdd);
         if (status == -ECANCELED || status == -ESHUTDOWN) {
                 log_info("SparkContext", "%s: %s", f->call_site, error_message(error));
                 error_deinit(error);

@@ -14,6 +14,7 @@
 #include "driver/actions/preliminary_jobs.h"
 #include "driver/actions/result_rows.h"
 #include "driver/actions/served_socket.h"
+#include "driver/cleaner.h"
 #include "driver/context_handles.h"
 #include "driver/local_properties.h"
 #include "store/page.h"
@@ -44,6 +45,7 @@ struct fst_served {
         struct page *pages; /* fst_serve_rows: the rows */
 
         bool prefetch; /* fst_serve_partitions */
+        bool pinned;   /* the RDD, until the last job has ended */
         struct strmap properties;
         struct partition_job jobs[2]; /* of even and odd partitions */
 
@@ -60,6 +62,8 @@ static struct {
 
 static void served_free(fst_served *s)
 {
+        if (s->pinned)
+                cleaner_unpin(s->rdd);
         served_socket_deinit(&s->socket);
         page_list_free(NULL, s->pages);
         strmap_deinit(&s->properties);
@@ -80,6 +84,9 @@ static void served_unlink(fst_served *s)
 /* The thread of @s ends with @status. Takes @error's message. */
 static void served_finish(fst_served *s, int status, struct fst_error *error)
 {
+        if (s->pinned)
+                cleaner_unpin(s->rdd);
+        s->pinned = false;
         served_socket_close(&s->socket);
         page_list_free(NULL, steal(s->pages));
         pthread_mutex_lock(&registry.lock);
@@ -361,7 +368,8 @@ FST_API int fst_serve_partitions_at(fst_rdd *frames, bool prefetch, fst_served *
         int r = served_check(frames, &error);
         if (r == 0) {
                 fst_served *s = served_new(frames, site);
-                s->by_partition = true;
+                s->by_partition = s->pinned = true;
+                cleaner_pin(frames);
                 s->prefetch = prefetch;
                 r = served_start(s, &error);
                 if (r == 0)
