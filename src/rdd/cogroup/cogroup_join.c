@@ -1,7 +1,8 @@
 /*
  * Joins: the mode of a cogroup that calls a function for each pair of a left and a right row of a key.
  *
- * If all rows are in memory, a hash join (hash_join.h) matches them. Otherwise the sides are sorted and merged, and the
+ * If one side is small and comes first, the other is joined as it comes (join_stream.h). If all rows are in memory, a
+ * hash join (hash_join.h) matches them. Otherwise the sides are sorted and merged, and the
  * right rows of a key are read again for each left row:
  *
  *      they are all in the current batch           reads them there: nearly every group of real data
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
 #include "rdd/cogroup/hash_join.h"
+#include "rdd/cogroup/join_stream.h"
 #include "rdd/sort/sorter.h"
 
 /* -------------------------------------------------------------------------------------------- keys of both sides */
@@ -181,6 +183,12 @@ static int join_run_unsorted(struct cogroup_op *self, struct sort_index *const *
         return r;
 }
 
+static int join_stream(struct cogroup_op *self, enum join_side built, struct op **other)
+{
+        *other = join_stream_op(self->join.stream);
+        return join_stream_start(self->join.stream, built);
+}
+
 static int join_start(struct cogroup_op *self)
 {
         struct task_run *run = self->op.run;
@@ -193,6 +201,7 @@ static void join_end(struct cogroup_op *self)
         self->op.run->counters.disk_spilled += (int64_t)row_buffer_spilled(self->join.group);
         row_buffer_reset(self->join.group);
         hash_join_end(self->join.hash);
+        join_stream_end(self->join.stream);
 }
 
 static void join_init(struct cogroup_op *self)
@@ -200,6 +209,7 @@ static void join_init(struct cogroup_op *self)
         op_alloc_out(&self->op, self->op.type);
         self->join.group = row_buffer_new();
         self->join.hash = hash_join_new();
+        self->join.stream = join_stream_new(self);
         join_caller_init(&self->join.caller, &self->fn, self->sides[JOIN_LEFT].op.type,
                          self->sides[JOIN_RIGHT].op.type);
 }
@@ -208,6 +218,7 @@ static void join_deinit(struct cogroup_op *self)
 {
         row_buffer_free(self->join.group);
         hash_join_free(self->join.hash);
+        join_stream_free(self->join.stream);
         join_caller_deinit(&self->join.caller);
 }
 
@@ -215,6 +226,7 @@ const struct cogroup_mode_class cogroup_join_class = {
         .meet = join_meet,
         .start = join_start,
         .run_unsorted = join_run_unsorted,
+        .stream = join_stream,
         .end = join_end,
         .init = join_init,
         .deinit = join_deinit,

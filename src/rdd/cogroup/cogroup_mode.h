@@ -9,6 +9,7 @@
 
 struct cogroup_op;
 struct hash_join;
+struct join_stream;
 struct sort_index;
 
 /* From run_unsorted: it has done nothing. */
@@ -33,6 +34,12 @@ struct cogroup_mode_class {
          */
         int (*run_unsorted)(struct cogroup_op *self, struct sort_index *const *sides);
 
+        /*
+         * All rows of side @built have come, and none of the other. Returns 0 with *@other, which takes the rows of the
+         * other side and pushes all that they make, or COGROUP_UNCHANGED, or negative. NULL: the sides are always held.
+         */
+        int (*stream)(struct cogroup_op *self, enum join_side built, struct op **other);
+
         /* Pushes rows that were held back, after the last key. NULL: op_flush suffices. */
         int (*finish)(struct cogroup_op *self);
 
@@ -56,6 +63,7 @@ struct cogroup_op {
         struct cogroup_side *sides;
         int n;
         uint32_t wanted; /* bits of the required sides: keys missing on one of them are skipped */
+        bool streamed;   /* the rows were joined as they came */
         bool in_memory;  /* no side has spilled: bytes of rows stay in place until the sides end */
         struct fst_error error;
 
@@ -63,6 +71,7 @@ struct cogroup_op {
                 struct {
                         struct join_caller caller;
                         struct hash_join *hash;
+                        struct join_stream *stream;
                         struct row_buffer *group; /* the right rows of one key, if they must be buffered */
                 } join;
                 struct {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "rdd/cogroup/broadcast_table.h"
 #include "rdd/cogroup/join_loops.h"
+#include "rdd/cogroup/join_probe.h"
 #include "store/memory.h"
 
 #include <firesteel/shared.h>
@@ -18,15 +19,11 @@ struct broadcast_join_op {
         const struct broadcast_side *small;
         fst_fn fn;
         struct join_caller caller;
-        bool lists_missing; /* rows that arrive without a match take part */
         struct memory_consumer memory;
         bool started;
         bool shares; /* the table's reservation */
         struct broadcast_table *table;
-
-        struct sort_entry arriving[FST_BATCH_ROWS];
-        struct join_search search;
-        struct columns columns[2];
+        struct join_probe probe;
 };
 
 bool broadcast_join_fits(enum cogroup_mode mode, enum join_side small)
@@ -79,49 +76,12 @@ static int broadcast_join_begin(struct op *op)
 
 /* ------------------------------------------------------------------------------------------------- rows that arrive */
 
-static int broadcast_join_call(struct broadcast_join_op *self, const fst_batch *arriving, const fst_batch *small,
-                               uint32_t n)
+static int broadcast_join_call(void *owner, const fst_batch *left, const fst_batch *right, uint32_t n)
 {
-        const bool is_right = self->small->side == JOIN_RIGHT;
-        return join_caller_call(&self->caller, &self->op, &self->fn, is_right ? arriving : small, 0, 1,
-                                is_right ? small : arriving, 0, n);
-}
-
-static int broadcast_join_call_pairs(struct broadcast_join_op *self)
-{
-        const struct join_search *s = &self->search;
-        const enum join_side side = self->small->side;
-        fst_batch found = join_rows_gather(&self->table->table.rows, &self->columns[side], side == JOIN_LEFT,
-                                           s->pairs.built, s->pairs.n);
-        fst_batch arriving =
-                join_rows_gather(&s->rows, &self->columns[!side], side == JOIN_RIGHT, s->pairs.probing, s->pairs.n);
-        return broadcast_join_call(self, &arriving, &found, s->pairs.n);
-}
-
-static int broadcast_join_call_missing(struct broadcast_join_op *self)
-{
-        const struct join_search *s = &self->search;
-        fst_batch arriving =
-                join_rows_gather(&s->rows, &self->columns[!self->small->side], true, s->missing.probing, s->missing.n);
-        fst_batch none = {.rows = s->missing.n, .type = self->small->type, .key = arriving.key};
-        return broadcast_join_call(self, &arriving, &none, s->missing.n);
-}
-
-static int broadcast_join_search(struct broadcast_join_op *self, const fst_batch *batch)
-{
-        struct join_search *s = &self->search;
-        const uint32_t room = MIN(self->columns[JOIN_LEFT].room, self->columns[JOIN_RIGHT].room);
-        int r = 0;
-        join_search_start(s, &self->table->table, join_rows_of_batch(batch, self->arriving), room, self->lists_missing);
-        while (r == 0 && join_search_next(s)) {
-                if (task_run_stopped(self->op.run))
-                        return task_run_cancelled(self->op.run);
-                if (s->pairs.n)
-                        r = broadcast_join_call_pairs(self);
-                if (s->missing.n && r == 0)
-                        r = broadcast_join_call_missing(self);
-        }
-        return r;
+        struct broadcast_join_op *self = owner;
+        if (task_run_stopped(self->op.run))
+                return task_run_cancelled(self->op.run);
+        return join_caller_call(&self->caller, &self->op, &self->fn, left, 0, 1, right, 0, n);
 }
 
 static int broadcast_join_consume(struct op *op, const struct rows *in)
@@ -132,7 +92,7 @@ static int broadcast_join_consume(struct op *op, const struct rows *in)
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         op_borrow(op, in);
-        int r = broadcast_join_search(self, &in->batch);
+        int r = join_probe_batch(&self->probe, &self->table->table, &in->batch, broadcast_join_call, self);
         task_run_leave(run, outer);
         run->task.captured = captured;
         return r ? r : op_input_done(op);
@@ -163,8 +123,7 @@ static void broadcast_join_free(struct op *op)
         struct broadcast_join_op *self = broadcast_join_of(op);
         broadcast_join_abandon(op);
         broadcast_table_unref(self->table);
-        columns_deinit(&self->columns[JOIN_LEFT]);
-        columns_deinit(&self->columns[JOIN_RIGHT]);
+        join_probe_deinit(&self->probe);
         join_caller_deinit(&self->caller);
         op_deinit(op);
         free(self);
@@ -183,9 +142,8 @@ struct op *broadcast_join_op_new(struct task_run *run, enum cogroup_mode mode, f
         self->small = small;
         self->fn = *fn;
         const bool is_right = small->side == JOIN_RIGHT;
-        join_caller_init(&self->caller, fn, is_right ? type : small->type, is_right ? small->type : type);
-        self->lists_missing = mode != COGROUP_JOIN;
-        columns_start(&self->columns[small->side], small->type);
-        columns_start(&self->columns[!small->side], type);
+        const fst_type left = is_right ? type : small->type, right = is_right ? small->type : type;
+        join_caller_init(&self->caller, fn, left, right);
+        join_probe_start(&self->probe, left, right, small->side, mode != COGROUP_JOIN);
         return &self->op;
 }

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/cogroup/op_broadcast_join.h"
 #include "rdd/sort/sorter.h"
 
 static const struct cogroup_mode_info {
@@ -107,10 +108,10 @@ static int cogroup_sort_sides(struct cogroup_op *self)
 
 /* ------------------------------------------------------------------------------------------------ the operator */
 
-static int cogroup_end(struct op *op)
+/* Makes and pushes all rows. */
+static int cogroup_make(struct cogroup_op *self)
 {
-        struct cogroup_op *self = cogroup_of(op);
-        struct task_run *run = op->run;
+        struct task_run *run = self->op.run;
         int r = cogroup_close_sides(self);
         const void *captured = run->task.captured;
         run->task.captured = self->fn.captured;
@@ -126,8 +127,13 @@ static int cogroup_end(struct op *op)
         run->task.captured = captured;
         if (r < 0 && !run->status)
                 task_run_fail_with(run, r, &self->error);
-        if (r == 0 && self->class->finish)
-                r = self->class->finish(self);
+        return r == 0 && self->class->finish ? self->class->finish(self) : r;
+}
+
+static int cogroup_end(struct op *op)
+{
+        struct cogroup_op *self = cogroup_of(op);
+        int r = self->streamed ? 0 : cogroup_make(self);
         if (r >= 0 && op_flush(op))
                 r = op->status;
         op->class->abandon(op);
@@ -141,6 +147,7 @@ static void cogroup_abandon(struct op *op)
                 side_end(&self->sides[k]);
         if (self->class->end)
                 self->class->end(self);
+        self->streamed = false;
         error_deinit(&self->error);
 }
 
@@ -185,4 +192,22 @@ struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fs
 struct op *cogroup_op_side(struct op *cogroup, int side)
 {
         return &cogroup_of(cogroup)->sides[side].op;
+}
+
+bool cogroup_op_can_stream(const struct op *cogroup, enum join_side built)
+{
+        const struct cogroup_op *self = container_of(cogroup, struct cogroup_op, op);
+        return self->class->stream && broadcast_join_fits(self->mode, built);
+}
+
+int cogroup_op_stream(struct op *cogroup, enum join_side built, struct op **other)
+{
+        struct cogroup_op *self = cogroup_of(cogroup);
+        int r = self->class->stream(self, built, other);
+        self->streamed = r == 0;
+        if (r == COGROUP_UNCHANGED) {
+                *other = &self->sides[!built].op;
+                return 0;
+        }
+        return r < 0 && !cogroup->run->status ? task_run_fail_with(cogroup->run, r, &self->error) : r;
 }

@@ -12,6 +12,7 @@
  *
  * The caller pushes the rows of one side after the other: op_begin(cogroup); then for each side op_begin(side) and its
  * rows into the side's `consume`; at last op_end(cogroup), which makes and pushes all rows. A side needs no op_end.
+ * The sides of a join may also come one as a table and one as a stream: cogroup_op_stream.
  *
  * Keys come out in the order of fst_sort_by_key, and the rows of one key and one side in their input order. The result
  * is the same for the same input with any amount of memory. Joins, subtract and intersect have no order: they sort only
@@ -58,3 +59,13 @@ struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fs
 
 /* The operator that takes the rows of a side. The cogroup owns it: do not end or free it. */
 struct op *cogroup_op_side(struct op *cogroup, int side);
+
+/* True if cogroup_op_stream is allowed: a join in which only rows of the other side can be without a match. */
+bool cogroup_op_can_stream(const struct op *cogroup, enum join_side built);
+
+/*
+ * After all rows of side @built of a join, and before those of the other side: sets *@other to the operator that takes
+ * the latter instead of cogroup_op_side. If the rows of @built are few and in memory, the others are joined as they
+ * come, and need no memory. Returns 0, or negative after task_run_fail.
+ */
+int cogroup_op_stream(struct op *cogroup, enum join_side built, struct op **other);

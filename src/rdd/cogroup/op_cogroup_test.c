@@ -98,6 +98,47 @@ static void expect_in_any_order(struct cogroup_fixture *f, const seen_rows *want
         assert_int_equal(rows_digest(f->seen.data, f->seen.len), rows_digest(wanted->data, wanted->len));
 }
 
+/* Runs a join whose side @built comes first. Its rows are a table in ample memory, and held like the others in little.
+ */
+static int run_streamed(struct op *op, const struct rows_of_side *rows, enum join_side built, bool streams)
+{
+        struct op *other;
+        int r = op_begin(op);
+        if (r == 0)
+                r = push_side(cogroup_op_side(op, built), &rows[built]);
+        if (r == 0)
+                r = cogroup_op_stream(op, built, &other);
+        if (r == 0) {
+                assert_int_equal(other != cogroup_op_side(op, !built), streams);
+                r = push_side(other, &rows[!built]);
+        }
+        if (r >= 0)
+                r = op_end(op);
+        if (r < 0)
+                op_abandon(op);
+        return r;
+}
+
+static struct rows_of_side rows_copy(const struct rows_of_side *rows)
+{
+        struct rows_of_side copy = {0};
+        for (size_t i = 0; i < rows->len; i++)
+                vec_push(&copy, rows->data[i]);
+        return copy;
+}
+
+static void check_streams(struct cogroup_fixture *f, struct op *op, const struct rows_of_side *rows, bool streams,
+                          const seen_rows *wanted)
+{
+        for (enum join_side built = JOIN_LEFT; built <= JOIN_RIGHT; built++) {
+                if (!cogroup_op_can_stream(op, built))
+                        continue;
+                f->seen.len = 0;
+                assert_int_equal(run_streamed(op, rows, built, streams), 0);
+                expect_in_any_order(f, wanted);
+        }
+}
+
 static void check_joins(uint8_t kind, size_t pool)
 {
         for (enum cogroup_mode mode = COGROUP_JOIN; mode <= COGROUP_FULL_JOIN; mode++) {
@@ -107,6 +148,7 @@ static void check_joins(uint8_t kind, size_t pool)
                 fst_type type = fst_type_pair(key_type(kind), FST_I64);
                 size_t many = pool == TIGHT ? 60000 : 3000;
                 struct rows_of_side rows[] = {random_rows(kind, many, 20000, 0), random_rows(kind, many, 20000, 0)};
+                struct rows_of_side unsorted[] = {rows_copy(&rows[0]), rows_copy(&rows[1])};
                 struct op *op =
                         cogroup_new(&f, mode, (fst_type[]){type, type}, 2, f.sink.type, join_function(mode, kind));
                 /* Runs twice, because an operator is used for several partitions. */
@@ -121,11 +163,16 @@ static void check_joins(uint8_t kind, size_t pool)
                         reference_join(mode, &rows[0], &rows[1], &wanted);
                         expect_in_any_order(&f, &wanted);
                 }
+                check_streams(&f, op, unsorted, pool == AMPLE, &wanted);
+                if (pool == AMPLE)
+                        check_streams(&f, op, rows, false, &wanted); /* rows that come in order are merged */
                 op_free(op);
                 fixture_deinit(&f);
                 vec_deinit(&wanted);
-                vec_deinit(&rows[0]);
-                vec_deinit(&rows[1]);
+                for (int k = 0; k < 2; k++) {
+                        vec_deinit(&rows[k]);
+                        vec_deinit(&unsorted[k]);
+                }
         }
 }
 

@@ -324,9 +324,39 @@ static struct op *cogroup_new(const fst_rdd *rdd, struct task_run *run)
         return cogroup_op_new(run, (enum cogroup_mode)rdd->cogroup.mode, types, n, rdd->type, &rdd->fn);
 }
 
+static int cogroup_feed_side(struct pipeline_node *node, enum join_side side, int partition, struct op *to)
+{
+        int r = op_begin(to);
+        return r ? r : node_feed_parent(node, side, partition, to);
+}
+
+/*
+ * The rows of the other side than @built follow and may stream. Cached rows stream rather than others: they need no
+ * memory to be made.
+ */
+static int cogroup_feed_stream(struct pipeline_node *node, enum join_side built, int partition)
+{
+        struct op *other;
+        int r = cogroup_feed_side(node, built, partition, cogroup_op_side(node->op, built));
+        if (r == 0)
+                r = cogroup_op_stream(node->op, built, &other);
+        return r ? r : cogroup_feed_side(node, !built, partition, other);
+}
+
+static bool cogroup_parent_is_cached(const struct pipeline_node *node, enum join_side side)
+{
+        return node->rdd->parents[side]->lineage.storage_level != 0;
+}
+
 static int cogroup_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         int r = 0;
+        const bool cached_right = node->rdd->n_parents == 2 && cogroup_parent_is_cached(node, JOIN_RIGHT) &&
+                                  !cogroup_parent_is_cached(node, JOIN_LEFT);
+        if (cached_right && cogroup_op_can_stream(node->op, JOIN_LEFT))
+                return cogroup_feed_stream(node, JOIN_LEFT, partition);
+        if (cogroup_op_can_stream(node->op, JOIN_RIGHT))
+                return cogroup_feed_stream(node, JOIN_RIGHT, partition);
         for (int k = 0; k < node->rdd->n_parents && r == 0; k++) {
                 struct op *side = cogroup_op_side(node->op, k);
                 r = op_begin(side);

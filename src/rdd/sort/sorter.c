@@ -485,6 +485,16 @@ struct sort_index *sorter_unsorted(struct sorter *s)
         return &s->index;
 }
 
+const struct sort_index *sorter_rows(const struct sorter *s)
+{
+        return sorter_in_memory(s) ? &s->index : NULL;
+}
+
+size_t sorter_reserved(const struct sorter *s)
+{
+        return s->memory.held;
+}
+
 int sorter_finish(struct sorter *s, struct fst_error *error)
 {
         int r = sorter_close(s, error);

@@ -63,6 +63,10 @@ int sorter_close(struct sorter *s, struct fst_error *error);
  */
 struct sort_index *sorter_unsorted(struct sorter *s);
 
+/* After sorter_close: the same without consequences, to look at, and the bytes that the sorter has reserved. */
+const struct sort_index *sorter_rows(const struct sorter *s);
+size_t sorter_reserved(const struct sorter *s);
+
 /* Sorts; no more rows may be added. Negative: memory for merging is denied (-ENOMEM), or writing or reading runs
  * failed. */
 int sorter_finish(struct sorter *s, struct fst_error *error);
