@@ -148,9 +148,10 @@ class Daemons:
 
 
 class Hdfs(Daemons):
-    """`conf` is the folder for HADOOP_CONF_DIR, `rpc` and `web` are the addresses of nn1 and nn2, `data_web` a port."""
+    """`conf` is the folder for HADOOP_CONF_DIR, `rpc` and `web` are the addresses of nn1 and nn2, `data_web` a port.
+    `more`: settings in place of those here."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, more=None):
         super().__init__(folder)
         *ports, data, self.data_web, data_ipc = free_ports(7)
         addresses = [f"127.0.0.1:{port}" for port in ports]
@@ -183,7 +184,7 @@ class Hdfs(Daemons):
             "dfs.blocksize": "1048576",
             "dfs.namenode.safemode.extension": "0",
             "dfs.ha.tail-edits.period": "1",
-            "dfs.namenode.redundancy.considerLoad": "false"})
+            "dfs.namenode.redundancy.considerLoad": "false", **(more or {})})
 
     def java(self, name, main, *words):
         return ["java", *JAVA_OPTIONS, f"-Dname.of.node={name}", f"-Dhadoop.home.dir={self.folder}",
