@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -208,6 +209,31 @@ def test_executors_outlive_their_driver(run, phase, job, maps):
     assert app.processes_of_tasks(before) <= executors
     wait_until(lambda: not [pid for pid in executors if os.path.exists(f"/proc/{pid}")], "the end of the executors", 30)
     assert not name or not os.listdir(app.folder / "local"), os.listdir(app.folder / "local")
+
+
+def executor_ids(app):
+    words = [open(f"/proc/{pid}/cmdline", encoding="utf-8").read().split("\0") for pid in app.executors()]
+    return sorted(line[line.index("--executor-id") + 1] for line in words)
+
+
+def test_executor_ids_are_given_once(run, tmp_path):
+    """The first driver dies before its executors register: those of the second have other ids, and the first ones are refused."""
+    app = run(1)
+    app.open_gate()
+    path = str(tmp_path / "points")
+    app.environment["FIRESTEEL_FAULT_POINTS"] = path
+    with socket.socket(socket.AF_UNIX) as unanswered:  # executors wait before they register
+        unanswered.bind(path)
+        unanswered.listen(8)
+        app.start()
+        wait_until(lambda: app.journals.exists() and app.left() and executor_ids(app) == ["0", "1"], "the executors", 30)
+        app.kill()
+        resumed = app.resume()
+        wait_until(lambda: len(executor_ids(app)) == 4, "the executors of the second driver", 30)
+        assert executor_ids(app) == ["0", "1", "2", "3"]
+    assert resumed.wait(timeout=120) == 0, app.log(1)
+    assert re.findall(r"Registered executor \S+ .* with ID (\d+)", app.log(1)) in (["2", "3"], ["3", "2"])
+    assert app.left() == []
 
 
 ENCRYPTED = ["spark.authenticate=true", "spark.io.encryption.enabled=true"]

@@ -107,6 +107,8 @@ void cluster_adopt(struct cluster_backend *b)
         b->epoch = epoch.epoch;
         if (epoch.n_earlier == 0 || !epoch.executors_wait || !b->manager->class->adopt) {
                 a->over = true;
+                if (b->manager->class->adopt && epoch.next_executor_id > 0) /* some may still be starting or ending */
+                        b->manager->class->adopt(b->manager, b, NULL, 0, epoch.next_executor_id);
                 return;
         }
         *a = (struct adoption){.earlier = epoch.earlier,
@@ -386,4 +388,9 @@ int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error)
         b->made_secret = true;
         job_runner_keep_secret(b->runner);
         return 0;
+}
+
+void cluster_backend_reserve_executor_ids(struct cluster_backend *b, int next)
+{
+        job_runner_reserve_executor_ids(b->runner, next);
 }

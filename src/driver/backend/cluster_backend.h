@@ -37,6 +37,13 @@ struct rpc_env *cluster_backend_rpc(struct cluster_backend *backend);
 double cluster_backend_disk_usage(struct cluster_backend *backend, const char *executor_id);
 
 /*
+ * Executors with ids below @next are about to be started. A manager that gives them numbers itself must call this
+ * before: a later driver of the application gives no executor such a number. Waits until the driver's journal, if there
+ * is one, has it.
+ */
+void cluster_backend_reserve_executor_ids(struct cluster_backend *backend, int next);
+
+/*
  * An executor has ended, registered or not. @caused_by_app: probably because of its tasks. @reason is a sentence for
  * the log and for the failures of its tasks.
  */

@@ -65,10 +65,11 @@ struct executor_manager_class {
 
         /*
          * The driver goes on with an application whose executors may still run: they wait for it, and register again
-         * with their ids. @executors are those that the earlier driver had not lost. Called once, after `announce` and
-         * before `start`. The manager
+         * with their ids. @executors are those that the earlier driver had not lost; NULL with @n 0: none is awaited.
+         * Called at most once, after `announce` and before `start`. The manager
          *  - counts those that may still run as running, so that it starts fewer,
-         *  - gives new executors ids that no earlier one has had: numbers from @next_id on,
+         *  - gives new executors ids that no earlier one has had: numbers from @next_id on, if it gives them itself
+         *    (cluster_backend_reserve_executor_ids),
          *  - reports the end of each, now or later: cluster_backend_executor_exited. The driver's first job waits until
          *    each has registered or ended, or for spark.firesteel.resume.registrationTimeout,
          *  - ends them by `kill`, `stopped` and `stop` as if it had started them.

@@ -69,6 +69,7 @@ struct local_cluster {
         int wanted;                        /* requested number of executors */
         VEC(struct profile_wanted) others; /* the same of other resource profiles */
         int memory_mib;                    /* of an executor of the default profile */
+        int first_id; /* earlier drivers may have started executors with lower ids */
         int next_id, running, failures, most_failures;
         bool failing; /* the last requested executors could not be started */
         bool stopping;
@@ -167,6 +168,7 @@ static int local_cluster_start_executor(struct local_cluster *c, const struct lo
         *x = *at;
         _cleanup_(string_list_deinit) struct string_list command = {0}, variables = {0};
         x->cluster = c;
+        cluster_backend_reserve_executor_ids(c->backend, c->next_id + 1);
         x->id = mem_printf("%d", c->next_id++);
         uv_timer_init(cluster_backend_loop(c->backend), &x->timeout);
         x->timeout.data = x;
@@ -250,7 +252,10 @@ static int local_cluster_start_profile(struct local_cluster *c, int id, int want
         struct local_executor at = {.profile = id,
                                     .cores = (int)resource_profile_amount(p, PROFILE_CORES, c->cores),
                                     .memory_mib = (int)resource_profile_amount(p, PROFILE_MEMORY, c->memory_mib)};
+        const int missing = wanted - local_cluster_count(c, id);
         int r = 0;
+        if (missing > 0)
+                cluster_backend_reserve_executor_ids(c->backend, c->next_id + MIN(missing, c->most));
         while (r == 0 && local_cluster_count(c, id) < wanted && local_cluster_find_place(c, &at))
                 r = local_cluster_start_executor(c, &at, error);
         return r;
@@ -346,7 +351,7 @@ static void local_cluster_adopt(struct executor_manager *manager, struct cluster
 {
         struct local_cluster *c = local_cluster_of(manager);
         c->backend = backend;
-        c->next_id = next_id;
+        c->first_id = c->next_id = next_id;
         for (int i = 0; i < n; i++) {
                 struct local_executor *x = new0(struct local_executor);
                 *x = (struct local_executor){.cluster = c,
@@ -496,12 +501,19 @@ static int local_cluster_group_processes(const struct executor_manager *manager)
         return local_cluster_processes(container_of(manager, struct local_cluster, manager));
 }
 
-static struct local_executor *local_cluster_find(struct local_cluster *c, const char *id)
+static struct local_executor *local_cluster_find(const struct local_cluster *c, const char *id)
 {
         for (size_t i = c->executors.len; i-- > 0;)
                 if (strcmp(c->executors.data[i]->id, id) == 0)
                         return c->executors.data[i];
         return NULL;
+}
+
+/* A process that an earlier driver has started, but not journaled. */
+static bool local_cluster_refuses(const struct executor_manager *manager, const char *executor_id)
+{
+        const struct local_cluster *c = container_of(manager, struct local_cluster, manager);
+        return atoi(executor_id) < c->first_id && !local_cluster_find(c, executor_id);
 }
 
 static void local_cluster_registered(struct executor_manager *manager, const char *executor_id)
@@ -593,6 +605,7 @@ static const struct executor_manager_class local_cluster_class = {
         .make_secret = local_cluster_make_secret,
         .start = local_cluster_start,
         .adopt = local_cluster_adopt,
+        .refuses = local_cluster_refuses,
         .registered = local_cluster_registered,
         .request_executors = local_cluster_request,
         .expected_cores = local_cluster_expected_cores,

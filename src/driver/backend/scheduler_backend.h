@@ -301,6 +301,7 @@ struct driver_epoch {
         int64_t registration_timeout_ms;             /* of those */
 };
 struct driver_epoch job_runner_epoch(const struct job_runner *runner);
+void job_runner_reserve_executor_ids(struct job_runner *runner, int next);
 
 /*
  * The cluster offers the cores of these executors, for one task a core: launches what may run there, from within the

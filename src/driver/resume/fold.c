@@ -170,17 +170,10 @@ static void fold_put_executor(struct buf *out, const struct earlier_executor *x)
         journal_record_end(out, place);
 }
 
-/* Puts the executors. One that is lost, with the highest id so far, comes first: no other one may get its id. */
 static void fold_put_executors(struct buf *out, const struct history *h)
 {
-        char id[16];
-        snprintf(id, sizeof(id), "%d", h->next_executor_id - 1);
-        if (h->next_executor_id > 0) {
-                fold_put_executor(out, &(struct earlier_executor){.id = id, .host = "", .cores = 1, .container = ""});
-                size_t place = journal_record_begin(out, RESUME_EXECUTOR_LOST);
-                fields_put_text(out, id);
-                journal_record_end(out, place);
-        }
+        if (h->next_executor_id > 0)
+                fold_put_number(out, RESUME_EXECUTOR_IDS, (uint64_t)h->next_executor_id);
         for (size_t i = 0; i < h->executors.len; i++)
                 fold_put_executor(out, &h->executors.data[i]);
 }

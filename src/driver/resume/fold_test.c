@@ -162,7 +162,7 @@ static void random_journal_put_void(struct random_journal *w)
 static void random_journal_step(struct random_journal *w)
 {
         const uint64_t jobs = w->outputs.len, job = jobs ? random_journal_below(w, jobs) : 0;
-        const uint64_t kind = random_journal_below(w, jobs ? 15 : 4);
+        const uint64_t kind = random_journal_below(w, jobs ? 16 : 4);
         size_t place;
         if (kind == 0)
                 random_journal_put_job(w);
@@ -199,6 +199,8 @@ static void random_journal_step(struct random_journal *w)
                 random_journal_put_map_outputs(w, job);
         else if (kind == 14)
                 random_journal_put_executor(w);
+        else if (kind == 15)
+                random_journal_put_numbers(w, RESUME_EXECUTOR_IDS, random_journal_below(w, 12));
         else if (jobs)
                 random_journal_put_results(w, job);
 }

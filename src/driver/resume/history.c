@@ -473,6 +473,15 @@ static int history_add_executor(struct history *h, struct field_reader *f)
         return 0;
 }
 
+static int history_add_executor_ids(struct history *h, struct field_reader *f)
+{
+        const int next = (int)fields_take_limited(f, MAX_EXECUTOR_ID + 1);
+        if (!fields_are_complete(f))
+                return -EBADMSG;
+        h->next_executor_id = MAX(h->next_executor_id, next);
+        return 0;
+}
+
 static int history_add_executor_lost(struct history *h, struct field_reader *f)
 {
         _cleanup_free_ char *id = fields_take_text(f);
@@ -539,6 +548,8 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_executor(h, &f);
         case RESUME_EXECUTOR_LOST:
                 return history_add_executor_lost(h, &f);
+        case RESUME_EXECUTOR_IDS:
+                return history_add_executor_ids(h, &f);
         case RESUME_REMOTE:
                 vec_push(&h->remote, ((fst_bytes){content, size}));
                 return 0;

@@ -87,7 +87,7 @@ struct history {
         VEC(struct past_map_output) maps;
         VEC(struct earlier_executor) executors; /* not lost; ids and hosts are owned */
         struct object_table executor_places;    /* of these, from 1, by id */
-        int next_executor_id;                   /* larger than each id that is a number */
+        int next_executor_id;                   /* larger than each id that is a number, or may have been given */
         size_t map_records;                     /* of outputs and their losses, so far */
         bool maps_sorted;                       /* by job; each output once, and no lost ones */
         bool ordered;                           /* order has a meaning */

@@ -218,6 +218,36 @@ static void executors_are_read_with_or_without_a_container(void **state)
         history_deinit(&h);
 }
 
+static void executor_ids_that_were_given_are_not_given_again(void **state)
+{
+        struct history h;
+        history_init(&h);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_IDS, "\5", 1), 0);
+        assert_int_equal(h.next_executor_id, 5);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR,
+                                     "\1"
+                                     "3"
+                                     "\1h\1\0\7\1",
+                                     8),
+                         0);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_LOST,
+                                     "\1"
+                                     "3",
+                                     2),
+                         0);
+        assert_int_equal(h.next_executor_id, 5);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR,
+                                     "\1"
+                                     "8"
+                                     "\1h\1\0\7\1",
+                                     8),
+                         0);
+        assert_int_equal(h.next_executor_id, 9);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_IDS, "\7", 1), 0);
+        assert_int_equal(h.next_executor_id, 9);
+        history_deinit(&h);
+}
+
 static void a_job_that_differs_makes_the_rest_void(void **state)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT, why = BUF_INIT, second = BUF_INIT;
@@ -572,6 +602,8 @@ static void rejects_records_that_contradict(void **state)
         assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\1\0\1", 7), -EBADMSG);    /* no start */
         assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\1\0\1\0\2c", 10), -EBADMSG); /* half a container */
         assert_int_equal(history_add(&h, RESUME_EXECUTOR_LOST, "\2" "0", 2), -EBADMSG);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_IDS, "", 0), -EBADMSG);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_IDS, "\xff\xff\xff\xff\x7f", 5), -EBADMSG); /* too large */
         assert_int_equal(h.maps.len, 0);
         history_deinit(&h);
 }
@@ -583,6 +615,7 @@ int main(void)
                 cmocka_unit_test(the_application_is_read_as_written),
                 cmocka_unit_test(executors_are_read_with_or_without_a_container),
                 cmocka_unit_test(many_executors_come_and_go),
+                cmocka_unit_test(executor_ids_that_were_given_are_not_given_again),
                 cmocka_unit_test(a_job_that_differs_makes_the_rest_void),
                 cmocka_unit_test(the_reason_names_what_differs),
                 cmocka_unit_test(overlapping_jobs_match_in_any_order_and_once),

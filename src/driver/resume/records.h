@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Readers know earlier ones, too: 3 lacks containers of executors, 2 RESUME_REMOTE, and 1 RESUME_COMMIT. */
-#define RESUME_RECORDS_VERSION 4
+/* Readers know earlier ones, too: 4 lacks RESUME_EXECUTOR_IDS, 3 containers of executors, 2 RESUME_REMOTE, and 1
+ * RESUME_COMMIT. */
+#define RESUME_RECORDS_VERSION 5
+#define MAX_EXECUTOR_ID 999999999
 #define MAX_RESUME_NUMBER ((uint64_t)1 << 40) /* of jobs, outputs of a job, ids */
 
 enum resume_record {
@@ -44,8 +46,9 @@ enum resume_record {
         RESUME_FOLD = 30,       /* version: first record of an epoch that replaces all earlier ones */
         RESUME_RESULT_RANGE,    /* job, output, number of outputs, result, updates: these have the same */
         RESUME_SHUFFLE_REMOVED, /* shuffle: its outputs were removed, because nothing needs them any more */
-        RESUME_REMOTE, /* a record of the shuffle outside of executors, as its implementation wrote it
-                          (shuffle/remote_shuffle.h) */
+        RESUME_REMOTE,          /* a record of the shuffle outside of executors, as its implementation wrote it
+                                   (shuffle/remote_shuffle.h) */
+        RESUME_EXECUTOR_IDS,    /* a number: executors with lower ids may have been started */
 };
 
 /* The progress of a saved output. */

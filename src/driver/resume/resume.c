@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define TASK_ID_RESERVE INT64_C(1000000)
+#define EXECUTOR_ID_RESERVE INT64_C(10000)
 #define MAX_FOLDED_JOURNAL ((uint64_t)256 << 20) /* a larger one is not read to be folded */
 #define REMOTE_INTERVAL_MS 1000 /* between a task's end and its record in a place to which each write is a request */
 #define REMOTE_FRESH_MS 100     /* the age of a look at such a place that still allows a task to commit */
@@ -166,11 +167,13 @@ static int resume_take(struct resume *r, const char *id, struct fst_error *error
         struct fst_error unread = FST_ERROR_INIT;
         if (journal_epochs_read(r->place, newest, &r->epochs, &r->history, &unread) < 0) {
                 log_warn(RESUME_LOG, "The application starts from the beginning: %s", error_message(&unread));
-                int64_t last = r->history.last_task_id;
+                const int64_t last = r->history.last_task_id, next_executor = r->history.next_executor_id;
                 journal_epochs_deinit(&r->epochs);
                 history_deinit(&r->history);
                 history_init(&r->history);
                 r->history.last_task_id = last + TASK_ID_RESERVE * newest; /* those that were not read */
+                r->history.next_executor_id =
+                        (int)MIN(next_executor + EXECUTOR_ID_RESERVE * newest, (int64_t)MAX_EXECUTOR_ID);
         }
         error_deinit(&unread);
         r->resumed = r->history.application.id != NULL;
@@ -385,8 +388,10 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         int status = r && !r->place ? resume_take(r, sc->app_id, error) : 0;
         if (!r || status)
                 return status;
-        if (r->resumed) /* perhaps found by the id that the manager has assigned: a second attempt on YARN */
+        if (r->resumed) { /* perhaps found by the id that the manager has assigned: a second attempt on YARN */
                 resume_set_identity(r);
+                r->reserved_executors = r->history.next_executor_id;
+        }
         if (journal_place_is_remote(r->place)) {
                 options.interval_ms = REMOTE_INTERVAL_MS;
                 options.looks_first = true;

@@ -53,7 +53,7 @@ struct resume_identity {
         const char *earlier_id; /* the id of the application under its earlier drivers, or NULL */
         const char *token;      /* that only drivers of the application know */
         int epoch;              /* the number of this driver, from 1 */
-        int next_executor;      /* earlier drivers had executors with lower ids */
+        int next_executor;      /* earlier drivers may have started executors with lower ids */
 };
 
 /* Known from resume_open on; borrowed. Returns false if nothing is journaled. */
@@ -191,6 +191,13 @@ void resume_drop_holdings(struct resume *r, int executor);
 
 /* The key of encrypted files is that of the earlier driver, so that its map outputs in a store can be read. */
 void resume_keep_io_key(struct resume *r);
+
+/*
+ * Executors with ids below @next may exist from now on, so that the next driver gives no new executor such an id: waits
+ * until that is durable. Before each is started; by a manager that gives ids itself. On the runner's thread, or before
+ * it runs.
+ */
+void resume_reserve_executor_ids(struct resume *r, int next);
 
 /* Journals an executor that has registered, and one that was lost. On the runner's thread. */
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x);

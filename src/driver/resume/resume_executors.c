@@ -15,6 +15,7 @@
 
 #define SECRET_KEY "spark.authenticate.secret"
 #define SECRET_FILE "secret" /* in the journal's directory */
+#define REMOTE_EXECUTOR_RESERVE 100 /* ids for one wait, where each write is a request to a server */
 
 struct driver_epoch resume_driver_epoch(const struct resume *r)
 {
@@ -27,6 +28,18 @@ struct driver_epoch resume_driver_epoch(const struct resume *r)
                                      .n_earlier = (int)r->history.executors.len,
                                      .next_executor_id = r->history.next_executor_id,
                                      .registration_timeout_ms = r->registration_timeout_ms};
+}
+
+void resume_reserve_executor_ids(struct resume *r, int next)
+{
+        size_t place;
+        if (!r || !r->writer || next <= r->reserved_executors)
+                return;
+        r->reserved_executors = next + (journal_place_is_remote(r->place) ? REMOTE_EXECUTOR_RESERVE : 0);
+        struct buf *b = resume_record_begin(r, RESUME_EXECUTOR_IDS, &place);
+        fields_put_number(b, (uint64_t)r->reserved_executors);
+        resume_record_end(r, b, place);
+        resume_sync(r);
 }
 
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x)
@@ -82,6 +95,11 @@ void job_runner_earlier_executor_lost(struct job_runner *runner, const char *id)
 struct driver_epoch job_runner_epoch(const struct job_runner *runner)
 {
         return resume_driver_epoch(runner->sc->resume);
+}
+
+void job_runner_reserve_executor_ids(struct job_runner *runner, int next)
+{
+        resume_reserve_executor_ids(runner->sc->resume, next);
 }
 
 void job_runner_check_epoch(struct job_runner *runner)

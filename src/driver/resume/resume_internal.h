@@ -21,6 +21,7 @@ struct resume {
         bool ended; /* the application has succeeded, and the journal stays until the process ends */
         bool executors_wait;             /* for the next driver */
         int64_t registration_timeout_ms; /* of executors of earlier drivers */
+        int reserved_executors;          /* lower ids are journaled as given */
         bool encrypted, io_key_kept; /* files are; with the key of the earlier driver */
         struct holdings holdings; /* of executors of earlier drivers; on the runner's thread */
         char *token; /* names directories that every driver of the application finds again */

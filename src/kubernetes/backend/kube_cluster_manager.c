@@ -166,6 +166,12 @@ static void on_removed(void *owner, int32_t id, const struct exit_reason *reason
         cluster_backend_executor_exited(m->backend, text, reason->caused_by_app, reason->message);
 }
 
+static void on_creating(void *owner, int32_t id)
+{
+        const struct kube_manager *m = owner;
+        cluster_backend_reserve_executor_ids(m->backend, id + 1);
+}
+
 static void on_given_up(void *owner, int exit_code, const char *message)
 {
         const struct kube_manager *m = owner;
@@ -193,7 +199,8 @@ static void on_roll(void *owner, const char *executor_id, const char *reason)
 }
 
 static const struct min_executors_wait_ops gang_ops = {.why = pending_reason, .given_up = on_gang_timeout};
-static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
+static const struct kube_executors_ops executors_ops = {
+        .creating = on_creating, .removed = on_removed, .given_up = on_given_up};
 
 /* ----------------------------------------------------------------------------------------------------- the manager */
 

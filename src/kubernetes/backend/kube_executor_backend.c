@@ -65,6 +65,8 @@ static void kube_executors_give_up(struct kube_executors *x, int exit_code, cons
 static void kube_executors_create_pod(struct kube_executors *x, const struct pod_action *action)
 {
         struct fst_error error = FST_ERROR_INIT;
+        if (x->ops->creating)
+                x->ops->creating(x->owner, action->create.id);
         if (action->create.recovery)
                 conf_set(x->options.settings, K8S "allocation.recoveryMode.enabled", "true");
         if (pod_creator_create(x->creator, action->create.id, action->create.profile, action->create.claims,

@@ -33,6 +33,8 @@ struct kube_executors_options {
 };
 
 struct kube_executors_ops {
+        /* The pod of an executor is about to be created. May be NULL. */
+        void (*creating)(void *owner, int32_t id);
         /*
          * An executor's pod has ended or is about to. If the executor had registered, the owner must call
          * kube_executors_unregistered.

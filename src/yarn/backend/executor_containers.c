@@ -77,6 +77,8 @@ static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void 
 {
         struct executor_containers *c = owner;
         c->last_executor = MAX(c->last_executor, launch->executor);
+        if (c->ops->launching)
+                c->ops->launching(c->owner, launch->executor);
         executor_launch_fill(&c->launch,
                              &(struct executor_launch_options){.conf = c->conf,
                                                                .driver_url = c->driver_url,

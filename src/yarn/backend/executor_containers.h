@@ -20,6 +20,8 @@ struct fst_error;
 struct metrics_daemon;
 
 struct executor_containers_ops {
+        /* A container is about to start an executor. May be NULL. */
+        void (*launching)(void *owner, int32_t executor);
         /* As in yarn_executors_ops. */
         void (*exited)(void *owner, int32_t executor, int exit_status, bool caused_by_app, const char *reason);
         void (*decommission)(void *owner, int32_t executor, const char *host);

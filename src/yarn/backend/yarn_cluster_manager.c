@@ -405,7 +405,15 @@ static void yarn_on_am_replaced(void *owner)
         cluster_backend_manager_restarted(m->backend);
 }
 
-static const struct executor_containers_ops yarn_containers_ops = {.exited = yarn_on_exited,
+/* The next attempt of the ApplicationMaster is the next driver. */
+static void yarn_on_launching(void *owner, int32_t executor)
+{
+        const struct yarn_manager *m = owner;
+        cluster_backend_reserve_executor_ids(m->backend, executor + 1);
+}
+
+static const struct executor_containers_ops yarn_containers_ops = {.launching = yarn_on_launching,
+                                                                   .exited = yarn_on_exited,
                                                                    .decommission = yarn_on_decommission,
                                                                    .failed = yarn_on_failed,
                                                                    .finished = yarn_on_finished};
