@@ -154,6 +154,35 @@ static void accepts_zero_executors_with_dynamic_allocation(void **state)
         submit_arguments_deinit(&a);
 }
 
+static void refuses_a_supervised_driver_that_cannot_resume(void **state)
+{
+#define RESUMING "--conf spark.firesteel.resume.enabled=true "
+        static const char message[] =
+                "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that the next driver can "
+                "read, because a supervised driver without one would be restarted forever";
+        static const char *const accepted[] = {
+                RESUMING "--master spark://h:1 --deploy-mode cluster x.so",
+                RESUMING "--master spark://h:1 --supervise x.so",
+                RESUMING
+                "--master spark://h:1 --deploy-mode cluster --supervise --conf spark.firesteel.resume.dir=/j x.so",
+                "--master spark://h:1 --deploy-mode cluster --supervise x.so",
+        };
+        assert_error(RESUMING "--master spark://h:1 --deploy-mode cluster --supervise x.so", message, false);
+        assert_error(RESUMING "--master mesos://h:1 --deploy-mode cluster --supervise x.so", message, false);
+        assert_error(RESUMING "--master spark://h:1 --deploy-mode cluster --conf spark.driver.supervise=true x.so",
+                     message, false);
+        assert_error(RESUMING
+                     "--master spark://h:1 --deploy-mode cluster --supervise --conf spark.firesteel.resume.dir= x.so",
+                     message, false);
+        for (size_t i = 0; i < ARRAY_SIZE(accepted); i++) {
+                CASE_LABEL("%zu of accepted: \"%s\"", i, accepted[i]);
+                struct submit_arguments a;
+                assert_int_equal(understand(&a, accepted[i], NULL, NULL), 0);
+                submit_arguments_deinit(&a);
+        }
+#undef RESUMING
+}
+
 static void passes_words_after_application(void **state)
 {
         struct submit_arguments a;
@@ -540,6 +569,7 @@ int main(void)
                 cmocka_unit_test(reports_errors_as_spark),
                 cmocka_unit_test(accepts_output_only_with_dry_run),
                 cmocka_unit_test(accepts_zero_executors_with_dynamic_allocation),
+                cmocka_unit_test(refuses_a_supervised_driver_that_cannot_resume),
                 cmocka_unit_test(passes_words_after_application),
                 cmocka_unit_test(stops_parsing_at_version),
                 cmocka_unit_test(kill_and_status_need_no_application),

@@ -40,9 +40,9 @@ static bool arguments_validation_is_memory(const char *text)
         return units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, NULL) == 0 && bytes > 0;
 }
 
-static bool arguments_validation_has_allocation(const struct submit_arguments *a)
+static bool arguments_validation_is_set(const struct submit_arguments *a, const char *key)
 {
-        const char *value = strmap_get(&a->properties, "spark.dynamicAllocation.enabled");
+        const char *value = strmap_get(&a->properties, key);
         return value && strcasecmp(value, "true") == 0;
 }
 
@@ -76,7 +76,8 @@ static int arguments_validate_numbers(struct submit_arguments *a, struct fst_err
                 if (checks[i].field == SUBMIT_DRIVER_CORES && manager && manager->decimal_driver_cores &&
                     arguments_validation_is_whole_decimal(value))
                         continue;
-                if (checks[i].field == SUBMIT_NUM_EXECUTORS && arguments_validation_has_allocation(a))
+                if (checks[i].field == SUBMIT_NUM_EXECUTORS &&
+                    arguments_validation_is_set(a, "spark.dynamicAllocation.enabled"))
                         continue;
                 if (checks[i].field == SUBMIT_DRIVER_CORES && a->compat == COMPAT_2_4)
                         continue;
@@ -128,6 +129,20 @@ static int arguments_validate_hadoop_conf(const struct submit_arguments *a, cons
                          master);
 }
 
+/* Without the directory a driver ends at once, so that its supervisor would start it again forever. */
+static int arguments_validate_resume(const struct submit_arguments *a, struct fst_error *error)
+{
+        const char *directory = strmap_get(&a->properties, "spark.firesteel.resume.dir");
+        const bool supervised = a->supervise || arguments_validation_is_set(a, "spark.driver.supervise");
+        if (!supervised || !submit_arguments_cluster_mode(a) || (directory && *directory) ||
+            !arguments_validation_is_set(a, "spark.firesteel.resume.enabled"))
+                return 0;
+        return error_set(
+                error, -EINVAL,
+                "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that "
+                "the next driver can read, because a supervised driver without one would be restarted forever");
+}
+
 static int arguments_validate_submit(struct submit_arguments *a, const char *(*env)(const char *name),
                                      struct fst_error *error)
 {
@@ -147,7 +162,7 @@ static int arguments_validate_submit(struct submit_arguments *a, const char *(*e
                 return r;
         if (a->value[SUBMIT_PROXY_USER] && a->value[SUBMIT_PRINCIPAL])
                 return error_set(error, -EINVAL, "Only one of --proxy-user or --principal can be provided.");
-        return 0;
+        return arguments_validate_resume(a, error);
 }
 
 /* Before Spark 3.0 only two managers supported this. */
