@@ -76,7 +76,10 @@ static int place_local_make(struct journal_place *place, struct fst_error *error
 {
         int r = make_dirs(place->path, 0700);
         if (r)
-                return error_set(error, r, "cannot make the directory %s: %s", place->path, strerror(-r));
+                return error_set(error, r, "cannot make the directory %s: %s%s", place->path, strerror(-r),
+                                 r == -EACCES || r == -EPERM || r == -EROFS
+                                         ? ": let this user write there, or choose another directory"
+                                         : "");
         place_local_sweep(place);
         return 0;
 }

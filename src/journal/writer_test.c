@@ -208,6 +208,10 @@ static void rejects_ids_and_places(void **state)
                 assert_int_equal(journal_place_open(temp_dir, ids[i], &place, NULL), -EINVAL);
         assert_int_equal(journal_place_open("/dev/null/x", "app", &place, &error), -ENOTDIR);
         assert_non_null(strstr(error_message(&error), "cannot make the directory /dev/null/x/app"));
+        error_deinit(&error);
+        assert_int_not_equal(journal_place_open("/sys", "app", &place, &error), 0); /* not even for root */
+        assert_non_null(strstr(error_message(&error), "cannot make the directory /sys/app: "));
+        assert_non_null(strstr(error_message(&error), ": let this user write there, or choose another directory"));
         assert_int_equal(journal_place_open("gopher://x/y", "app", &place, &error), -EPROTONOSUPPORT);
 }
 
