@@ -341,6 +341,25 @@ static int object_lease_begin(struct object_lease *l, const struct object_lease_
         return object_lease_write_first(l, retries, error);
 }
 
+/* Only executors that are decommissioned write to the fallback storage. */
+static int object_lease_check_fallback(const struct fst_conf *conf, struct fst_error *error)
+{
+        static const char *const keys[] = {"spark.decommission.enabled", "spark.storage.decommission.enabled",
+                                           "spark.storage.decommission.shuffleBlocks.enabled"};
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                bool enabled;
+                int r = conf_get_bool(conf, keys[i], &enabled, error);
+                if (r)
+                        return r;
+                if (!enabled)
+                        log_warn(LOG,
+                                 OBJECT_FALLBACK_KEY
+                                 " has no effect, because %s is false: set it to true, or remove the path",
+                                 keys[i]);
+        }
+        return 0;
+}
+
 int object_lease_new(struct fst_conf *conf, const struct object_lease_options *options,
                      struct remote_shuffle_driver **driver, struct fst_error *error)
 {
@@ -354,7 +373,9 @@ int object_lease_new(struct fst_conf *conf, const struct object_lease_options *o
                 return error_set(error, -EINVAL,
                                  "%s is \"%s\": set it to a whole path, with its scheme (s3a://, hdfs:// or file://)",
                                  key, store);
-        int r = conf_get_ms(conf, LEASE_KEY, &lease_ms, error);
+        int r = strcmp(key, OBJECT_FALLBACK_KEY) == 0 ? object_lease_check_fallback(conf, error) : 0;
+        if (r == 0)
+                r = conf_get_ms(conf, LEASE_KEY, &lease_ms, error);
         if (r == 0)
                 r = conf_get_int(conf, "spark.shuffle.io.maxRetries", &retries, error);
         if (r == 0)

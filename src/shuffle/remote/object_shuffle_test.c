@@ -5,6 +5,7 @@
 #include "shuffle/shuffle_fixture.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "conf/conf.h"
 #include "io/fs/file_systems.h"
 #include "shuffle/remote/object_input.h"
@@ -531,6 +532,44 @@ static void a_relative_path_of_a_store_is_refused(void **state)
         }
 }
 
+static void note_warning(void *owner, const struct log_line *line)
+{
+        if (line->level == LOG_WARN)
+                buf_append(owner, line->message, line->length);
+}
+
+/* The warnings of an application with a fallback storage and these settings. */
+static char *fallback_warnings(const char *store, const char *const *keys, size_t n)
+{
+        struct fst_conf conf;
+        struct remote_shuffle_driver *driver;
+        struct buf warnings = BUF_INIT;
+        const struct object_lease_options options = {.app_id = "app"};
+        conf_init(&conf);
+        conf_set(&conf, OBJECT_FALLBACK_KEY, store);
+        for (size_t i = 0; i < n; i++)
+                conf_set(&conf, keys[i], "true");
+        log_set_listener(note_warning, &warnings);
+        assert_int_equal(object_lease_new(&conf, &options, &driver, NULL), 0);
+        log_set_listener(NULL, NULL);
+        driver->class->stop(driver);
+        conf_deinit(&conf);
+        return buf_steal(&warnings);
+}
+
+static void a_fallback_storage_without_decommissioning_is_noticed(void **state)
+{
+        static const char *const keys[] = {"spark.decommission.enabled", "spark.storage.decommission.enabled"};
+        struct stored_world s;
+        stored_world_init(&s, CODEC_NONE);
+        _cleanup_free_ char *store = mem_printf("file:%s/store", s.directory);
+        _cleanup_free_ char *half = fallback_warnings(store, keys, 1), *whole = fallback_warnings(store, keys, 2);
+        assert_string_equal(half, OBJECT_FALLBACK_KEY " has no effect, because spark.storage.decommission.enabled is "
+                                                      "false: set it to true, or remove the path");
+        assert_string_equal(whole, "");
+        stored_world_deinit(&s);
+}
+
 static void note_directory(void *owner, const char *directory)
 {
         assert_int_equal(access(directory + strlen("file:"), F_OK), -1);
@@ -611,6 +650,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_superseded_driver_does_not_renew_its_lease),
                 cmocka_unit_test(a_directory_without_its_lease_is_removed),
+                cmocka_unit_test(a_fallback_storage_without_decommissioning_is_noticed),
                 cmocka_unit_test(a_relative_path_of_a_store_is_refused),
                 cmocka_unit_test(reads_all_forms_in_the_order_of_the_maps),
                 cmocka_unit_test(reads_maps_in_objects_and_at_executors_together),
