@@ -48,6 +48,7 @@ int channel_new(int fd, const struct security *security, enum channel_side side,
         ch->fd = fd;
         socket_name(fd, true, ch->peer, sizeof(ch->peer));
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* fails harmlessly for other sockets than TCP */
+        socket_end_pacing(fd);
         ch->side = side;
         ch->security = security;
         ch->handshaken = !security;

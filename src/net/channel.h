@@ -26,7 +26,7 @@ struct security;
 enum channel_side { CHANNEL_CLIENT, CHANNEL_SERVER };
 
 /* Makes a channel of the connected socket @fd, which it owns: channel_free closes it, or this call if it fails.
- * Disables delays of small writes on TCP. @security NULL: plain; it must outlive the channel. Returns 0, or negative
+ * Disables delays of small writes on TCP, and pacing (socket_end_pacing). @security NULL: plain; it must outlive the channel. Returns 0, or negative
  * with @error (not a descriptor).
  */
 int channel_new(int fd, const struct security *security, enum channel_side side, struct channel **out,

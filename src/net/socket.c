@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define UNPACED "reno"               /* every Linux kernel has it, and allows it to every user */
 #define STOP_LOOK_NS (20 * 1000000L) /* interval at which a waiting thread checks its stop flag */
 
 /* Characters invalid in host names and addresses: blanks, control characters, the delimiters of a URI. */
@@ -213,12 +214,37 @@ int socket_listen(const struct listen_options *options, int *port, struct fst_er
         return fd;
 }
 
+bool socket_is_within_host(int fd)
+{
+        struct sockaddr_storage own = {0}, peer = {0};
+        socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+        if (getsockname(fd, (struct sockaddr *)&own, &own_len) ||
+            getpeername(fd, (struct sockaddr *)&peer, &peer_len) || own.ss_family != peer.ss_family)
+                return false;
+        if (own.ss_family == AF_INET)
+                return ((struct sockaddr_in *)&own)->sin_addr.s_addr == ((struct sockaddr_in *)&peer)->sin_addr.s_addr;
+        return own.ss_family == AF_INET6 &&
+               memcmp(&((struct sockaddr_in6 *)&own)->sin6_addr, &((struct sockaddr_in6 *)&peer)->sin6_addr,
+                      sizeof(struct in6_addr)) == 0;
+}
+
+void socket_end_pacing(int fd)
+{
+        char name[16] = ""; /* TCP_CA_NAME_MAX */
+        socklen_t length = sizeof(name) - 1;
+        if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) == 0 && strncmp(name, "bbr", 3) == 0 &&
+            socket_is_within_host(fd))
+                (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, UNPACED, strlen(UNPACED));
+}
+
 int socket_accept(int listener)
 {
         for (;;) {
                 int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-                if (fd >= 0)
+                if (fd >= 0) {
+                        socket_end_pacing(fd);
                         return fd;
+                }
                 /* these errors concern a single, lost connection */
                 if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO && errno != ENETDOWN &&
                     errno != ENOPROTOOPT && errno != EHOSTDOWN && errno != ENONET && errno != EHOSTUNREACH &&

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "unit/cases.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,6 +92,8 @@ static void connect_and_accept(const char *host)
         assert_true(served >= 0);
         assert_string_equal(socket_name(client, false, own, sizeof(own)),
                             socket_name(served, true, text, sizeof(text)));
+        assert_true(socket_is_within_host(client) && socket_is_within_host(served));
+        assert_false(socket_is_within_host(fd));
         close(client);
         close(served);
         close(fd);
@@ -134,6 +138,37 @@ static void taken_ports(void **state)
         error_deinit(&error);
 }
 
+static const char *congestion_control(int fd, char name[static 16])
+{
+        socklen_t length = 15;
+        memset(name, 0, 16);
+        assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+        return name;
+}
+
+/* Cubic, reno and others stay. */
+static void bbr_is_not_used_within_a_host(void **state)
+{
+        struct listen_options o = {.service = "test", .host = "127.0.0.1"};
+        char name[16], before[16];
+        int port = 0, fd = socket_listen(&o, &port, NULL);
+        assert_true(fd >= 0);
+        int client = socket_connect("127.0.0.1", port, 1000000000, NULL, NULL);
+        assert_true(client >= 0);
+        congestion_control(client, before);
+        (void)setsockopt(client, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3); /* if the kernel has it */
+        const bool bbr = strcmp(congestion_control(client, name), "bbr") == 0;
+        socket_end_pacing(client);
+        assert_string_equal(congestion_control(client, name), bbr ? "reno" : before);
+        assert_int_equal(socket_wait(fd, POLLIN, 1000000000, NULL), 1);
+        int served = socket_accept(fd);
+        assert_true(served >= 0);
+        assert_string_not_equal(congestion_control(served, name), "bbr");
+        close(client);
+        close(served);
+        close(fd);
+}
+
 static void refused_and_stopped(void **state)
 {
         struct listen_options o = {.service = "test", .host = "127.0.0.1"};
@@ -174,6 +209,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(hosts_and_ports),     cmocka_unit_test(both_families), cmocka_unit_test(taken_ports),
                 cmocka_unit_test(refused_and_stopped), cmocka_unit_test(own_name),
+                cmocka_unit_test(bbr_is_not_used_within_a_host),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -369,26 +368,10 @@ static void chunk_stream_use(struct chunk_stream *s, struct fetch_connections *c
         s->head = s->buffer + FETCH_BUFFER;
 }
 
-/* True if the worker is on this host: both ends of the connection have the same address. */
-static bool chunk_stream_is_on_this_host(const struct chunk_stream *s)
-{
-        struct sockaddr_storage own = {0}, peer = {0};
-        socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
-        const int fd = channel_fd(s->channel);
-        if (getsockname(fd, (struct sockaddr *)&own, &own_len) ||
-            getpeername(fd, (struct sockaddr *)&peer, &peer_len) || own.ss_family != peer.ss_family)
-                return false;
-        if (own.ss_family == AF_INET)
-                return ((struct sockaddr_in *)&own)->sin_addr.s_addr == ((struct sockaddr_in *)&peer)->sin_addr.s_addr;
-        return own.ss_family == AF_INET6 &&
-               memcmp(&((struct sockaddr_in6 *)&own)->sin6_addr, &((struct sockaddr_in6 *)&peer)->sin6_addr,
-                      sizeof(struct in6_addr)) == 0;
-}
-
 static int chunk_stream_request_file(struct chunk_stream *s, const struct chunk_file *file, struct fst_error *error)
 {
         const bool local = file->local && !__atomic_load_n(&s->connections->no_local, __ATOMIC_RELAXED) &&
-                           chunk_stream_is_on_this_host(s);
+                           socket_is_within_host(channel_fd(s->channel));
         if (local) {
                 s->key = mem_strdup(file->key);
                 s->name = mem_strdup(file->name);
