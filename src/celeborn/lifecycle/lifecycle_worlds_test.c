@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "celeborn/lifecycle/celeborn_servers.h"
 #include "celeborn/protocol/celeborn.pb-c.h"
 #include "celeborn/protocol/celeborn_message.h"
 #include "unit/cases.h"
@@ -82,6 +83,7 @@ struct lifecycle_world {
         VEC(struct world_message) messages;
         int loss, doubled, deaths, max_deaths, splits; /* per thousand, and counts */
         bool replicate, stopped;
+        bool refuses; /* the server that answers has no room */
         int registered;
 };
 
@@ -109,79 +111,7 @@ static void world_send(struct lifecycle_world *w, struct world_message m)
         free(m.body);
 }
 
-static void world_reply(struct lifecycle_world *w, const struct world_message *to, int type,
-                        const ProtobufCMessage *message)
-{
-        const size_t len = protobuf_c_message_get_packed_size(message);
-        uint8_t *body = mem_alloc(len + 1);
-        protobuf_c_message_pack(message, body);
-        world_send(w,
-                   (struct world_message){
-                           .reply = true, .id = to->id, .worker = to->worker, .type = type, .body = body, .len = len});
-}
-
 /* ------------------------------------------------------------------------------------------------- servers */
-
-static void world_location(int worker, int mode, int partition, Celeborn__PartitionLocation *out)
-{
-        celeborn__partition_location__init(out);
-        out->mode = mode;
-        out->id = partition;
-        out->host = (char *)"w";
-        out->rpc_port = 100 + worker;
-        out->push_port = 200;
-        out->fetch_port = 300;
-        out->replicate_port = 400;
-}
-
-/* A worker that is not excluded, or if all are, any. The master learns of deaths late. */
-static int world_offer(struct lifecycle_world *w, const Celeborn__RequestSlots *request, int not )
-{
-        for (int tries = 0;; tries++) {
-                const int worker = (int)world_random(w, WORKERS);
-                bool excluded = worker == not ;
-                for (size_t i = 0; i < request->n_excluded_worker_set && tries < 100; i++)
-                        excluded |= request->excluded_worker_set[i]->rpc_port == 100 + worker;
-                if (!excluded)
-                        return worker;
-        }
-}
-
-static void world_request_slots(struct lifecycle_world *w, const struct world_message *m)
-{
-        Celeborn__RequestSlots *request = celeborn__request_slots__unpack(NULL, m->len, m->body);
-        Celeborn__RequestSlotsResponse reply = CELEBORN__REQUEST_SLOTS_RESPONSE__INIT;
-        Celeborn__WorkerResource resources[WORKERS];
-        Celeborn__WorkerResourceEntry entries[WORKERS], *list[WORKERS];
-        Celeborn__PartitionLocation at[PARTITIONS][2], *primaries[WORKERS][PARTITIONS];
-        char keys[WORKERS][64];
-        assert_int_equal(request->n_partition_id_list, PARTITIONS);
-        for (int i = 0; i < WORKERS; i++) {
-                celeborn__worker_resource__init(&resources[i]);
-                celeborn__worker_resource_entry__init(&entries[i]);
-                resources[i].primary_partitions = primaries[i];
-                snprintf(keys[i], sizeof(keys[i]), "w:%d:200:300:400", 100 + i);
-                entries[i].key = keys[i];
-                entries[i].value = &resources[i];
-                list[i] = &entries[i];
-        }
-        for (int p = 0; p < PARTITIONS; p++) {
-                const int first = world_offer(w, request, -1), second = world_offer(w, request, first);
-                world_location(first, 0, p, &at[p][0]);
-                world_location(second, 1, p, &at[p][1]);
-                if (request->should_replicate)
-                        at[p][0].peer = &at[p][1];
-                primaries[first][resources[first].n_primary_partitions++] = &at[p][0];
-        }
-        reply.worker_resource = list;
-        reply.n_worker_resource = WORKERS;
-        if (world_chance(w, w->loss)) {
-                reply.status = CELEBORN_SLOT_NOT_AVAILABLE;
-                reply.n_worker_resource = 0;
-        }
-        world_reply(w, m, CELEBORN_REQUEST_SLOTS_RESPONSE, &reply.base);
-        celeborn__request_slots__free_unpacked(request, NULL);
-}
 
 static struct world_file *world_file_of(struct lifecycle_world *w, int worker, int shuffle, int partition, int epoch,
                                         int mode)
@@ -190,64 +120,56 @@ static struct world_file *world_file_of(struct lifecycle_world *w, int worker, i
         return &w->workers[worker].files[shuffle][partition][epoch][mode];
 }
 
-static void world_reserve(struct lifecycle_world *w, const struct world_message *m)
+static uint32_t world_roll(void *owner, uint32_t below)
 {
-        Celeborn__ReserveSlots *request = celeborn__reserve_slots__unpack(NULL, m->len, m->body);
-        Celeborn__StatusResponse reply = CELEBORN__STATUS_RESPONSE__INIT;
-        for (size_t i = 0; i < request->n_primary_locations + request->n_replica_locations; i++) {
-                const bool primary = i < request->n_primary_locations;
-                const Celeborn__PartitionLocation *at =
-                        primary ? request->primary_locations[i]
-                                : request->replica_locations[i - request->n_primary_locations];
-                assert_int_equal(at->rpc_port, 100 + m->worker);
-                assert_int_equal(at->mode, !primary);
-                assert_true(!at->peer || at->peer->rpc_port != at->rpc_port);
-                world_file_of(w, m->worker, request->shuffle_id, at->id, at->epoch, at->mode)->reserved = true;
-        }
-        if (world_chance(w, w->loss)) {
-                reply.status = CELEBORN_RESERVE_SLOTS_FAILED;
-                reply.reason = (char *)"no disk";
-        }
-        world_reply(w, m, CELEBORN_RESERVE_SLOTS_RESPONSE, &reply.base);
-        celeborn__reserve_slots__free_unpacked(request, NULL);
+        return world_random(owner, below);
 }
 
-static void world_commit_ids(struct lifecycle_world *w, int worker, int shuffle, char **ids, size_t n, int mode,
-                             char **committed, size_t *n_committed)
+/* The master does not learn of deaths, and sometimes offers nobody. */
+static bool world_is_offered(void *owner, int worker)
 {
-        for (size_t i = 0; i < n; i++) {
-                int partition, epoch;
-                assert_int_equal(sscanf(ids[i], "%d-%d", &partition, &epoch), 2);
-                struct world_file *file = world_file_of(w, worker, shuffle, partition, epoch, mode);
-                assert_true(file->reserved);
-                if (file->pushes) {
-                        file->committed = true;
-                        committed[(*n_committed)++] = ids[i];
-                }
-                file->reserved = true;
-        }
+        return !((struct lifecycle_world *)owner)->refuses;
 }
 
-static void world_commit(struct lifecycle_world *w, const struct world_message *m)
+static bool world_reserve(void *owner, int worker, const struct celeborn_servers_file *file)
 {
-        Celeborn__CommitFiles *request = celeborn__commit_files__unpack(NULL, m->len, m->body);
-        Celeborn__CommitFilesResponse reply = CELEBORN__COMMIT_FILES_RESPONSE__INIT;
-        char *primaries[PARTITIONS * MAX_EPOCHS], *replicas[PARTITIONS * MAX_EPOCHS];
-        reply.committed_primary_ids = primaries;
-        reply.committed_replica_ids = replicas;
-        assert_int_equal(request->n_map_attempts, MAPS);
-        world_commit_ids(w, m->worker, request->shuffle_id, request->primary_ids, request->n_primary_ids, 0, primaries,
-                         &reply.n_committed_primary_ids);
-        world_commit_ids(w, m->worker, request->shuffle_id, request->replica_ids, request->n_replica_ids, 1, replicas,
-                         &reply.n_committed_replica_ids);
-        world_reply(w, m, CELEBORN_COMMIT_FILES_RESPONSE, &reply.base);
-        celeborn__commit_files__free_unpacked(request, NULL);
+        struct lifecycle_world *w = owner;
+        world_file_of(w, worker, file->shuffle, file->partition, file->epoch, file->mode)->reserved = true;
+        return !w->refuses;
+}
+
+static bool world_commit(void *owner, int worker, const struct celeborn_servers_file *at)
+{
+        struct world_file *file = world_file_of(owner, worker, at->shuffle, at->partition, at->epoch, at->mode);
+        assert_true(file->reserved);
+        file->committed |= file->pushes > 0;
+        return file->pushes > 0;
+}
+
+static const struct celeborn_servers_class world_servers = {
+        .roll = world_roll,
+        .is_offered = world_is_offered,
+        .reserve = world_reserve,
+        .commit = world_commit,
+};
+
+/* What the model does not check. */
+static void world_check_request(const struct world_message *m)
+{
+        if (m->type == CELEBORN_REQUEST_SLOTS) {
+                Celeborn__RequestSlots *request = celeborn__request_slots__unpack(NULL, m->len, m->body);
+                assert_int_equal(request->n_partition_id_list, PARTITIONS);
+                celeborn__request_slots__free_unpacked(request, NULL);
+        } else if (m->type == CELEBORN_COMMIT_FILES) {
+                Celeborn__CommitFiles *request = celeborn__commit_files__unpack(NULL, m->len, m->body);
+                assert_int_equal(request->n_map_attempts, MAPS);
+                celeborn__commit_files__free_unpacked(request, NULL);
+        }
 }
 
 static void world_serve(struct lifecycle_world *w, const struct world_message *m)
 {
-        Celeborn__StatusResponse done = CELEBORN__STATUS_RESPONSE__INIT;
-        Celeborn__HeartbeatFromApplicationResponse beat = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
+        struct world_message reply = {.reply = true, .id = m->id, .worker = m->worker};
         if (!m->master && w->workers[m->worker].dead) {
                 if (world_chance(w, 800)) /* a refused connection; else silence */
                         vec_push(&w->messages, ((struct world_message){.at = w->now + MS,
@@ -257,16 +179,12 @@ static void world_serve(struct lifecycle_world *w, const struct world_message *m
                                                                        .failure = "connection refused"}));
                 return;
         }
-        if (m->type == CELEBORN_REQUEST_SLOTS)
-                world_request_slots(w, m);
-        else if (m->type == CELEBORN_RESERVE_SLOTS)
-                world_reserve(w, m);
-        else if (m->type == CELEBORN_COMMIT_FILES)
-                world_commit(w, m);
-        else if (m->type == CELEBORN_HEARTBEAT_FROM_APPLICATION)
-                world_reply(w, m, CELEBORN_HEARTBEAT_RESPONSE, &beat.base);
-        else
-                world_reply(w, m, m->type + 1, &done.base);
+        world_check_request(m);
+        w->refuses = world_chance(w, w->loss);
+        assert_int_equal(celeborn_servers_answer(&world_servers, w, WORKERS, m->worker, m->type, m->body, m->len,
+                                                 &reply.type, &reply.body, &reply.len),
+                         0);
+        world_send(w, reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- executors */
@@ -287,7 +205,7 @@ static void world_ask(struct lifecycle_world *w, int shuffle, int map, enum cele
 
 static int world_worker_of(const struct celeborn_answer *answer, int32_t index)
 {
-        return index < 0 ? -1 : answer->workers[index].rpc_port - 100;
+        return index < 0 ? -1 : answer->workers[index].rpc_port - CELEBORN_SERVERS_PORT;
 }
 
 /* One push to the map's location of a random partition. */
@@ -419,12 +337,13 @@ static void world_actions(struct lifecycle_world *w)
                 if (a.kind == LIFECYCLE_SEND) {
                         uint8_t *body = mem_alloc(a.send.len + 1);
                         memcpy(body, a.send.body, a.send.len);
-                        world_send(w, (struct world_message){.id = a.send.id,
-                                                             .master = a.send.master,
-                                                             .worker = a.send.master ? -1 : a.send.port - 100,
-                                                             .type = a.send.type,
-                                                             .body = body,
-                                                             .len = a.send.len});
+                        world_send(w, (struct world_message){
+                                              .id = a.send.id,
+                                              .master = a.send.master,
+                                              .worker = a.send.master ? -1 : a.send.port - CELEBORN_SERVERS_PORT,
+                                              .type = a.send.type,
+                                              .body = body,
+                                              .len = a.send.len});
                 } else if (a.kind == LIFECYCLE_ANSWER) {
                         world_answer(w, (int)(intptr_t)a.answer.asker, &a.answer.answer);
                 } else if (a.kind == LIFECYCLE_STOPPED) {
