@@ -256,6 +256,9 @@ def test_a_refused_secret_is_named(tmp_path):
         assert "set spark.celeborn.auth.enabled to true" in said
 
 
-def test_encrypted_map_outputs_are_refused(celeborn, tmp_path):
-    said = submit(tmp_path, celeborn, "spark_pi.c", 2, conf=["spark.io.encryption.enabled=true"], status=1)
-    assert "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear" in said
+@pytest.mark.parametrize("setting,problem", [
+    ("spark.io.encryption.enabled=true", "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear"),
+    ("spark.celeborn.client.shuffle.dynamicResourceFactor=2", "dynamicResourceFactor is 2: set it to a share from 0 to 1"),
+])
+def test_settings_that_do_not_go_with_celeborn_are_refused(celeborn, tmp_path, setting, problem):
+    assert problem in submit(tmp_path, celeborn, "spark_pi.c", 2, conf=[setting], status=1)

@@ -16,7 +16,8 @@
  * Locations. A partition has one location for each epoch: a file at a primary and, replicated, at another worker.
  * Executors learn the newest. A revive makes a location with the next epoch, unless there is one already, so that many
  * executors that lose the same worker cause one change. Changes are collected for a short time and reserved with one
- * request to each worker. A worker that fails is excluded for a while.
+ * request to each worker. A worker that fails is excluded for a while. New locations are at workers that the master
+ * named when the shuffle was registered (its candidates), or that it names later, when too few of these are usable.
  *
  * Commit. Each location that executors may know is committed. A copy is then committed, empty, or lost. A shuffle whose
  * primary and replica of one location are lost is lost as a whole.
@@ -45,6 +46,8 @@ struct celeborn_config {
         int n_masters;
         uint64_t seed[2]; /* makes request ids unique */
         bool replicate, rack_aware;
+        bool dynamic;            /* the master names workers for a shuffle also while it is open … */
+        double dynamic_factor;   /* … if at least this share of those that it has is not usable */
         bool revise;             /* registers shuffles again that the master has lost */
         bool journaled;          /* a driver may resume the application: LIFECYCLE_JOURNAL */
         int64_t split_threshold; /* bytes of a file */

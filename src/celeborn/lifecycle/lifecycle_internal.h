@@ -34,8 +34,9 @@ struct lifecycle_location {
         uint8_t storage[2];
         uint8_t copy[2]; /* enum copy_state */
         bool journaled;
-        bool dead;        /* a copy could not be reserved: no executor learns of it */
-        int32_t previous; /* location of the partition with a lower epoch; -1: none */
+        bool dead;              /* a copy could not be reserved: no executor learns of it */
+        bool awaits_candidates; /* will be replaced when the master has named workers */
+        int32_t previous;       /* location of the partition with a lower epoch; -1: none */
 };
 
 enum shuffle_phase {
@@ -68,6 +69,7 @@ struct lifecycle_shuffle {
         VEC(struct lifecycle_location) locations;
         int32_t *newest; /* by partition: index of its location; -1: none */
         VEC(int32_t) candidates;
+        bool extending;      /* the master is asked for more candidates */
         size_t cursor;       /* the next candidate */
         VEC(int32_t) queued; /* locations */
         VEC(int32_t) failed; /* partitions whose newest location could not be reserved */

@@ -16,6 +16,8 @@
 
 bool location_is_pending(const struct lifecycle_location *at)
 {
+        if (at->awaits_candidates)
+                return true;
         for (int mode = 0; mode < 2; mode++)
                 if (at->copy[mode] == COPY_QUEUED || at->copy[mode] == COPY_ASKED)
                         return true;
@@ -38,16 +40,15 @@ bool location_is_open(const struct lifecycle_location *at)
 
 /* ------------------------------------------------------------------------------------------------ register */
 
-void slots_register(struct lifecycle *l, struct lifecycle_shuffle *s, int64_t now)
+/* Asks the master for slots of @n @partitions. */
+static void slots_request(struct lifecycle *l, const struct lifecycle_shuffle *s, int32_t *partitions, size_t n,
+                          int64_t now)
 {
         Celeborn__RequestSlots m = CELEBORN__REQUEST_SLOTS__INIT;
         Celeborn__UserIdentifier user = CELEBORN__USER_IDENTIFIER__INIT;
         _cleanup_free_ char *id = lifecycle_request_id(l);
-        _cleanup_free_ int32_t *partitions = new_array(int32_t, (size_t)MAX(s->partitions, 1));
         _cleanup_free_ Celeborn__WorkerInfo *infos = new_array(Celeborn__WorkerInfo, l->workers.len + 1);
         _cleanup_free_ Celeborn__WorkerInfo **excluded = new_array(Celeborn__WorkerInfo *, l->workers.len + 1);
-        for (int p = 0; p < s->partitions; p++)
-                partitions[p] = p;
         for (size_t i = 0; i < l->workers.len; i++) {
                 const struct celeborn_worker *at = &l->workers.data[i].at;
                 if (lifecycle_worker_is_usable(l, (int32_t)i, now))
@@ -66,7 +67,7 @@ void slots_register(struct lifecycle *l, struct lifecycle_shuffle *s, int64_t no
         m.application_id = (char *)l->config.app_id;
         m.shuffle_id = s->id;
         m.partition_id_list = partitions;
-        m.n_partition_id_list = (size_t)s->partitions;
+        m.n_partition_id_list = n;
         m.hostname = (char *)l->config.hostname;
         m.should_replicate = l->config.replicate;
         m.request_id = id;
@@ -76,14 +77,27 @@ void slots_register(struct lifecycle *l, struct lifecycle_shuffle *s, int64_t no
         m.available_storage_types = l->config.storage_types;
         m.excluded_worker_set = excluded;
         m.tags_expr = (char *)l->config.tags;
-        s->phase = SHUFFLE_REGISTERING;
-        s->requested = true;
-        s->tries++;
         lifecycle_send(l, s->id, -1, CELEBORN_REQUEST_SLOTS, &m.base, now);
 }
 
+void slots_register(struct lifecycle *l, struct lifecycle_shuffle *s, int64_t now)
+{
+        _cleanup_free_ int32_t *partitions = new_array(int32_t, (size_t)MAX(s->partitions, 1));
+        for (int p = 0; p < s->partitions; p++)
+                partitions[p] = p;
+        s->phase = SHUFFLE_REGISTERING;
+        s->requested = true;
+        s->tries++;
+        slots_request(l, s, partitions, (size_t)s->partitions, now);
+}
+
+static void slots_on_candidates(struct lifecycle *l, struct lifecycle_shuffle *s,
+                                const Celeborn__RequestSlotsResponse *reply, const char *why, int64_t now);
+
 void slots_on_refused(struct lifecycle *l, struct lifecycle_shuffle *s, const char *why, bool final, int64_t now)
 {
+        if (s->extending)
+                slots_on_candidates(l, s, NULL, why, now);
         if (s->phase != SHUFFLE_REGISTERING)
                 return; /* its maps ended without output */
         if (!final && s->tries <= l->config.register_retries) {
@@ -202,11 +216,15 @@ static void slots_reserve(struct lifecycle *l, struct lifecycle_shuffle *s, int6
 void slots_on_requested(struct lifecycle *l, struct lifecycle_shuffle *s, const Celeborn__RequestSlotsResponse *reply,
                         int64_t now)
 {
-        if (s->phase != SHUFFLE_REGISTERING)
+        if (s->phase != SHUFFLE_REGISTERING && !s->extending)
                 return;
         if (reply->status != CELEBORN_SUCCESS) {
                 _cleanup_free_ char *why = mem_printf("the master answers %s", celeborn_status_name(reply->status));
                 slots_on_refused(l, s, why, false, now);
+                return;
+        }
+        if (s->extending) {
+                slots_on_candidates(l, s, reply, NULL, now);
                 return;
         }
         s->queued.len = 0;
@@ -447,29 +465,85 @@ static int slots_accused(uint8_t cause)
         }
 }
 
+/* The location that a revive names; NULL: no executor was told of such a one. */
+static struct lifecycle_location *slots_revived(struct lifecycle_shuffle *s, const struct celeborn_revive *r)
+{
+        if (r->partition < 0 || r->partition >= s->partitions)
+                return NULL;
+        return lifecycle_location_of(s, r->partition, r->epoch);
+}
+
+/* True if too few candidates are usable, and the configuration lets the master name more. */
+static bool slots_lack_candidates(const struct lifecycle *l, const struct lifecycle_shuffle *s, int64_t now)
+{
+        size_t usable = 0;
+        for (size_t i = 0; i < s->candidates.len; i++)
+                usable += lifecycle_worker_is_usable(l, s->candidates.data[i], now);
+        const double lost = (double)(s->candidates.len - usable);
+        return l->config.dynamic && (usable < (size_t)1 + l->config.replicate ||
+                                     lost >= l->config.dynamic_factor * (double)s->candidates.len);
+}
+
 void slots_revive(struct lifecycle *l, struct lifecycle_shuffle *s, const struct celeborn_question *question,
                   int64_t now)
 {
         for (int i = 0; i < question->n; i++) {
                 const struct celeborn_revive *r = &question->revives[i];
-                if (r->partition >= s->partitions)
-                        continue;
+                const struct lifecycle_location *at = slots_revived(s, r);
                 const int mode = slots_accused(r->cause);
-                int32_t at = s->newest[r->partition];
-                while (at >= 0 && s->locations.data[at].epoch > r->epoch)
-                        at = s->locations.data[at].previous;
-                if (at < 0 || s->locations.data[at].epoch != r->epoch)
-                        continue; /* no executor was told of such a location */
-                const int32_t worker = mode >= 0 ? s->locations.data[at].worker[mode] : -1;
-                if (worker >= 0)
-                        lifecycle_exclude(l, worker, celeborn_status_name(r->cause), now);
-                const struct lifecycle_location *newest = &s->locations.data[s->newest[r->partition]];
+                if (at && mode >= 0 && at->worker[mode] >= 0)
+                        lifecycle_exclude(l, at->worker[mode], celeborn_status_name(r->cause), now);
+        }
+        VEC(int32_t) waiting = {0}; /* partitions */
+        const bool lacking = slots_lack_candidates(l, s, now);
+        for (int i = 0; i < question->n; i++) {
+                const struct celeborn_revive *r = &question->revives[i];
+                if (!slots_revived(s, r))
+                        continue;
+                struct lifecycle_location *newest = &s->locations.data[s->newest[r->partition]];
                 if (location_is_pending(newest) || (newest->epoch > r->epoch && !newest->dead))
                         continue; /* others were earlier */
-                slots_replace(l, s, r->partition, now);
+                newest->awaits_candidates = lacking;
+                if (lacking)
+                        vec_push(&waiting, r->partition);
+                else
+                        slots_replace(l, s, r->partition, now);
         }
+        if (waiting.len && !s->extending) {
+                s->extending = true;
+                slots_request(l, s, waiting.data, waiting.len, now);
+        }
+        vec_deinit(&waiting);
         if (s->queued.len && s->next == INT64_MAX)
                 lifecycle_set_timer(l, s, now + l->config.revive_interval);
+}
+
+/*
+ * The master has named workers for locations that await candidates, or cannot (@why). The slots that it chose are not
+ * used: as in Celeborn, locations go to any candidate.
+ */
+static void slots_on_candidates(struct lifecycle *l, struct lifecycle_shuffle *s,
+                                const Celeborn__RequestSlotsResponse *reply, const char *why, int64_t now)
+{
+        s->extending = false;
+        if (s->phase != SHUFFLE_OPEN)
+                return;
+        for (size_t i = 0; reply && i < reply->n_worker_resource; i++) {
+                const int32_t worker = slots_worker_of_key(l, reply->worker_resource[i]->key);
+                if (worker >= 0)
+                        slots_add_candidate(s, worker);
+        }
+        if (!reply)
+                lifecycle_log(l, LOG_WARN, "Celeborn shuffle %d gets no more workers: %s", s->id, why);
+        for (int p = 0; p < s->partitions; p++) {
+                struct lifecycle_location *newest = &s->locations.data[s->newest[p]];
+                if (!newest->awaits_candidates)
+                        continue;
+                newest->awaits_candidates = false;
+                slots_replace(l, s, p, now);
+        }
+        slots_reserve(l, s, now);
+        answers_flush(l, s);
 }
 
 void slots_on_timer(struct lifecycle *l, struct lifecycle_shuffle *s, int64_t now)

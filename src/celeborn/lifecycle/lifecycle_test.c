@@ -40,11 +40,16 @@ static struct celeborn_config fixture_config(bool replicate, int masters)
         return config;
 }
 
+static void fixture_start_with(struct fixture *f, const struct celeborn_config *config)
+{
+        *f = (struct fixture){.now = MS};
+        f->core = lifecycle_new(config, f->now);
+}
+
 static void fixture_start(struct fixture *f, bool replicate, int masters)
 {
         const struct celeborn_config config = fixture_config(replicate, masters);
-        *f = (struct fixture){.now = MS};
-        f->core = lifecycle_new(&config, f->now);
+        fixture_start_with(f, &config);
 }
 
 static void fixture_end(struct fixture *f)
@@ -110,9 +115,10 @@ static void reply_status(struct fixture *f, uint64_t id, int type, int status)
         reply_with(f, id, type, &reply.base);
 }
 
-/* Offers partition 0 at worker 1 (port 101), with a copy at worker 2 if @replicated, and worker 3 as a spare. */
-static void reply_slots(struct fixture *f, uint64_t id, bool replicated, int partitions)
+/* Offers partition 0 at worker 1 (port 101), with a copy at worker 2 if @replicated, and the worker of port @spare. */
+static void reply_slots_and_spare(struct fixture *f, uint64_t id, bool replicated, int partitions, int spare)
 {
+        _cleanup_free_ char *key = mem_printf("w:%d:200:200:200", spare);
         Celeborn__PartitionLocation at[2] = {CELEBORN__PARTITION_LOCATION__INIT, CELEBORN__PARTITION_LOCATION__INIT};
         Celeborn__PartitionLocation *list[] = {&at[0], &at[0]};
         Celeborn__WorkerResource resources[2] = {CELEBORN__WORKER_RESOURCE__INIT, CELEBORN__WORKER_RESOURCE__INIT};
@@ -130,12 +136,17 @@ static void reply_slots(struct fixture *f, uint64_t id, bool replicated, int par
         if (replicated)
                 at[0].peer = &at[1];
         entries[0].key = (char *)"w:101:200:200:200";
-        entries[1].key = (char *)"w:103:200:200:200";
+        entries[1].key = key;
         resources[0].primary_partitions = list;
         resources[0].n_primary_partitions = (size_t)partitions;
         reply.worker_resource = both;
         reply.n_worker_resource = 2;
         reply_with(f, id, CELEBORN_REQUEST_SLOTS_RESPONSE, &reply.base);
+}
+
+static void reply_slots(struct fixture *f, uint64_t id, bool replicated, int partitions)
+{
+        reply_slots_and_spare(f, id, replicated, partitions, 103);
 }
 
 static void ask(struct fixture *f, intptr_t asker, enum celeborn_question_kind kind, int shuffle, int epoch,
@@ -151,10 +162,11 @@ static void ask(struct fixture *f, intptr_t asker, enum celeborn_question_kind k
 }
 
 /* Shuffle 0 with one partition, open. */
-static void fixture_open(struct fixture *f, bool replicate)
+static void fixture_open_with(struct fixture *f, const struct celeborn_config *config)
 {
         Celeborn__HeartbeatFromApplicationResponse beat = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
-        fixture_start(f, replicate, 1);
+        const bool replicate = config->replicate;
+        fixture_start_with(f, config);
         reply_with(f, expect_send(f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), CELEBORN_HEARTBEAT_RESPONSE,
                    &beat.base);
         lifecycle_begin(f->core, 0, 1, 1, f->now);
@@ -164,6 +176,12 @@ static void fixture_open(struct fixture *f, bool replicate)
                 reply_status(f, expect_send(f, CELEBORN_RESERVE_SLOTS, 102), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
         reply_status(f, first, CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
         assert_quiet(f);
+}
+
+static void fixture_open(struct fixture *f, bool replicate)
+{
+        const struct celeborn_config config = fixture_config(replicate, 1);
+        fixture_open_with(f, &config);
 }
 
 static void shuffle_is_reserved_written_committed_and_read(void **state)
@@ -245,6 +263,103 @@ static void many_revives_of_a_file_are_one_change(void **state)
         assert_int_equal(expect_answer(&f, 6, CELEBORN_SUCCESS)->locations[0].epoch, 1);
         ask(&f, 7, CELEBORN_ASK_REVIVE, 0, 9, CELEBORN_HARD_SPLIT); /* there is no such epoch */
         assert_int_equal(expect_answer(&f, 7, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+/* Shuffle 0 with one partition at worker 101; 103 is another one. At @factor of lost ones the master is asked. */
+static void fixture_open_dynamic(struct fixture *f, double factor)
+{
+        struct celeborn_config config = fixture_config(false, 1);
+        config.dynamic = true;
+        config.dynamic_factor = factor;
+        fixture_open_with(f, &config);
+}
+
+/* The master is asked for workers for partition 0 without worker 101. */
+static uint64_t expect_request_for_workers(struct fixture *f, size_t n_excluded)
+{
+        const uint64_t id = expect_send(f, CELEBORN_REQUEST_SLOTS, 9097);
+        Celeborn__RequestSlots *m = celeborn__request_slots__unpack(NULL, f->last.send.len, f->last.send.body);
+        assert_non_null(m);
+        assert_int_equal(m->n_partition_id_list, 1);
+        assert_int_equal(m->partition_id_list[0], 0);
+        assert_int_equal(m->n_excluded_worker_set, n_excluded);
+        assert_int_equal(m->excluded_worker_set[0]->rpc_port, 101);
+        celeborn__request_slots__free_unpacked(m, NULL);
+        return id;
+}
+
+static void master_names_more_workers_when_half_are_lost(void **state)
+{
+        struct fixture f;
+        fixture_open_dynamic(&f, 0.5);
+        ask(&f, 1, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        ask(&f, 2, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        ask(&f, 3, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        uint64_t id = expect_request_for_workers(&f, 1);
+        assert_quiet(&f); /* one request for all, and all wait */
+        reply_slots_and_spare(&f, id, false, 1, 104);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 103), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        for (int i = 1; i <= 3; i++)
+                assert_int_equal(expect_answer(&f, i, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        /* the worker that the master has named since is used, also if it names no other */
+        ask(&f, 4, CELEBORN_ASK_REVIVE, 0, 1, CELEBORN_PUSH_TIMEOUT_PRIMARY);
+        id = expect_request_for_workers(&f, 2);
+        reply_status(&f, id, CELEBORN_REQUEST_SLOTS_RESPONSE, CELEBORN_SLOT_NOT_AVAILABLE);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 104), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        const struct celeborn_answer *answer = expect_answer(&f, 4, CELEBORN_SUCCESS);
+        assert_int_equal(answer->locations[0].epoch, 2);
+        assert_int_equal(answer->workers[answer->locations[0].primary].rpc_port, 104);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+static void master_is_not_asked_for_workers_while_enough_are_usable(void **state)
+{
+        struct fixture f;
+        fixture_open_dynamic(&f, 0.6);
+        ask(&f, 1, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        assert_quiet(&f);
+        f.now += 100 * MS;
+        lifecycle_tick(f.core, f.now);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 103), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        expect_answer(&f, 1, CELEBORN_SUCCESS);
+        fixture_end(&f);
+}
+
+/* No worker is left, and no master answers: the executor learns that there is no other location, and gives up. */
+static void questions_are_answered_when_no_master_names_workers(void **state)
+{
+        struct fixture f;
+        fixture_open_dynamic(&f, 1);
+        ask(&f, 1, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        f.now += 100 * MS;
+        lifecycle_tick(f.core, f.now);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 103), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        expect_answer(&f, 1, CELEBORN_SUCCESS);
+        ask(&f, 2, CELEBORN_ASK_REVIVE, 0, 1, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        for (int i = 0; i < 3; i++) { /* config.master_retries and one */
+                lifecycle_failed(f.core, expect_request_for_workers(&f, 2), "connection refused", f.now);
+                f.now += 100 * MS;
+                lifecycle_tick(f.core, f.now);
+        }
+        assert_int_equal(expect_answer(&f, 2, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+static void maps_may_end_while_the_master_is_asked_for_workers(void **state)
+{
+        static const int32_t attempts[] = {7};
+        struct fixture f;
+        fixture_open_dynamic(&f, 0.5);
+        ask(&f, 1, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        const uint64_t id = expect_request_for_workers(&f, 1);
+        lifecycle_maps_ended(f.core, 0, attempts, f.now);
+        expect_send(&f, CELEBORN_COMMIT_FILES, 101);
+        expect_answer(&f, 1, CELEBORN_STAGE_ENDED);
+        reply_slots_and_spare(&f, id, false, 1, 104);
         assert_quiet(&f);
         fixture_end(&f);
 }
@@ -616,6 +731,10 @@ int main(void)
                 cmocka_unit_test(shuffle_is_reserved_written_committed_and_read),
                 cmocka_unit_test(file_without_a_readable_copy_loses_the_shuffle),
                 cmocka_unit_test(many_revives_of_a_file_are_one_change),
+                cmocka_unit_test(master_names_more_workers_when_half_are_lost),
+                cmocka_unit_test(master_is_not_asked_for_workers_while_enough_are_usable),
+                cmocka_unit_test(questions_are_answered_when_no_master_names_workers),
+                cmocka_unit_test(maps_may_end_while_the_master_is_asked_for_workers),
                 cmocka_unit_test(reservation_that_fails_moves_to_another_worker),
                 cmocka_unit_test(request_follows_the_leader_among_masters),
                 cmocka_unit_test(refused_shuffle_names_the_remedy_and_registers_again_when_asked),

@@ -83,6 +83,7 @@ struct lifecycle_world {
         VEC(struct world_message) messages;
         int loss, doubled, deaths, max_deaths, splits; /* per thousand, and counts */
         bool replicate, stopped;
+        bool dynamic; /* the master names workers for an open shuffle */
         bool refuses; /* the server that answers has no room */
         int registered;
 };
@@ -154,11 +155,11 @@ static const struct celeborn_servers_class world_servers = {
 };
 
 /* What the model does not check. */
-static void world_check_request(const struct world_message *m)
+static void world_check_request(const struct lifecycle_world *w, const struct world_message *m)
 {
         if (m->type == CELEBORN_REQUEST_SLOTS) {
                 Celeborn__RequestSlots *request = celeborn__request_slots__unpack(NULL, m->len, m->body);
-                assert_int_equal(request->n_partition_id_list, PARTITIONS);
+                assert_in_range(request->n_partition_id_list, w->dynamic ? 1 : PARTITIONS, PARTITIONS);
                 celeborn__request_slots__free_unpacked(request, NULL);
         } else if (m->type == CELEBORN_COMMIT_FILES) {
                 Celeborn__CommitFiles *request = celeborn__commit_files__unpack(NULL, m->len, m->body);
@@ -179,7 +180,7 @@ static void world_serve(struct lifecycle_world *w, const struct world_message *m
                                                                        .failure = "connection refused"}));
                 return;
         }
-        world_check_request(m);
+        world_check_request(w, m);
         w->refuses = world_chance(w, w->loss);
         assert_int_equal(celeborn_servers_answer(&world_servers, w, WORKERS, m->worker, m->type, m->body, m->len,
                                                  &reply.type, &reply.body, &reply.len),
@@ -429,6 +430,8 @@ static void world_new(struct lifecycle_world *w, uint64_t seed)
         }
         struct celeborn_config config = lifecycle_fixture_config(masters, 2);
         config.replicate = w->replicate;
+        config.dynamic = w->dynamic = seed % 3 == 0;
+        config.dynamic_factor = (double)(seed % 4) / 4;
         config.split_threshold = 1 << 30;
         config.max_workers = 10000;
         config.revive_interval = 50 * MS;
