@@ -4,12 +4,17 @@
 #include <stdbool.h>
 #include <string.h>
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #define MAX_ZEROS 63
+#define SAMPLE_FACTOR 0x9e3779b97f4a7c15u
 
 /* Equal for equal hashes only, and never 0. Its upper bits choose the sample, the lower ones a slot. */
 static uint64_t sample_mix(uint64_t hash)
 {
-        hash *= 0x9e3779b97f4a7c15u;
+        hash *= SAMPLE_FACTOR;
         return hash ? hash : 1;
 }
 
@@ -44,14 +49,45 @@ void key_sample_clear(struct key_sample *s)
         memset(s, 0, sizeof(*s));
 }
 
+static void sample_add(struct key_sample *s, uint64_t mixed)
+{
+        if (!sample_takes(s, mixed))
+                return;
+        sample_insert(s, mixed);
+        if (s->n > KEY_SAMPLE_ROOM / 2 && s->zeros < MAX_ZEROS)
+                sample_halve(s);
+}
+
+static void sample_add_hashes(struct key_sample *s, const uint64_t *hashes, uint32_t n)
+{
+        for (uint32_t i = 0; i < n; i++)
+                sample_add(s, sample_mix(hashes[i]));
+}
+
+#ifdef __x86_64__
+#define EIGHT 8
+
+/* Passes over hashes that the sample does not take, eight at a time. */
+__attribute__((target("avx512f,avx512dq"))) static uint32_t sample_add_eights(struct key_sample *s,
+                                                                              const uint64_t *hashes, uint32_t n)
+{
+        const __m512i factor = _mm512_set1_epi64((int64_t)SAMPLE_FACTOR);
+        uint32_t i = 0;
+        for (; i + EIGHT <= n; i += EIGHT) {
+                const __m512i mixed = _mm512_mullo_epi64(_mm512_loadu_si512(hashes + i), factor);
+                if (_mm512_cmple_epu64_mask(mixed, _mm512_set1_epi64((int64_t)(UINT64_MAX >> s->zeros))))
+                        sample_add_hashes(s, hashes + i, EIGHT);
+        }
+        return i;
+}
+#endif
+
 void key_sample_add(struct key_sample *s, const uint64_t *hashes, uint32_t n)
 {
-        for (uint32_t i = 0; i < n; i++) {
-                const uint64_t mixed = sample_mix(hashes[i]);
-                if (!sample_takes(s, mixed))
-                        continue;
-                sample_insert(s, mixed);
-                if (s->n > KEY_SAMPLE_ROOM / 2 && s->zeros < MAX_ZEROS)
-                        sample_halve(s);
-        }
+        uint32_t done = 0;
+#ifdef __x86_64__
+        if (__builtin_cpu_supports("avx512dq"))
+                done = sample_add_eights(s, hashes, n);
+#endif
+        sample_add_hashes(s, hashes + done, n - done);
 }

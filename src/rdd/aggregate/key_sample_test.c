@@ -59,12 +59,32 @@ static void survives_equal_upper_bits(void **state)
         assert_in_range(s.n, 1, KEY_SAMPLE_ROOM / 2 + 1);
 }
 
+/* Hashes are looked at eight at a time, and one by one here. */
+static void takes_the_same_keys_in_any_portions(void **state)
+{
+        static struct key_sample one_by_one, portions;
+        enum { HASHES = 60000 };
+        static uint64_t hashes[HASHES];
+        for (uint64_t i = 0; i < HASHES; i++)
+                hashes[i] = key_hash_short((struct short_key){i % 50000, 0}, sizeof(i));
+        key_sample_clear(&one_by_one);
+        key_sample_clear(&portions);
+        for (uint32_t i = 0; i < HASHES; i++)
+                key_sample_add(&one_by_one, &hashes[i], 1);
+        for (uint32_t i = 0, n; i < HASHES; i += n) {
+                n = 1 + i % 1000 < HASHES - i ? 1 + i % 1000 : HASHES - i;
+                key_sample_add(&portions, hashes + i, n);
+        }
+        assert_memory_equal(&one_by_one, &portions, sizeof(portions));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(counts_few_keys_exactly),
                 cmocka_unit_test(estimates_many_keys_regardless_of_repetition),
                 cmocka_unit_test(survives_equal_upper_bits),
+                cmocka_unit_test(takes_the_same_keys_in_any_portions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,8 @@ static void search_open_group(struct join_search *s)
                 s->open[open] = (uint16_t)i;
                 s->candidates[open] = row;
                 open += row != 0;
+                __builtin_prefetch(&t->rows.entries[row ? row - 1 : 0]);
+                __builtin_prefetch(&t->next[row]);
         }
         s->n_open = open;
         memset(s->matched, 0, s->n * sizeof(*s->matched));
