@@ -380,6 +380,19 @@ static int writer_consume_pieces(struct op *op, const struct piece_ends *pieces,
 }
 
 /*
+ * Reserves storage for the output. Older outputs make room: they may have been read already, and if not, it costs the
+ * same to write one as the other.
+ */
+static bool shuffle_writer_acquire_storage(struct shuffle_writer *w, size_t size)
+{
+        struct memory_manager *m = w->output->manager;
+        if (memory_acquire_fixed_storage(m, size))
+                return true;
+        return !w->output->stream && memory_may_fix_storage(m) && shuffle_store_evict(w->store, size) >= size &&
+               memory_acquire_fixed_storage(m, size);
+}
+
+/*
  * Makes the pages storage. If there is no room, or some are on disk already, all go to disk: an output is in one place.
  * Those of a stream leave memory when they are stored outside.
  */
@@ -390,7 +403,7 @@ static int store_output(struct shuffle_writer *w, struct fst_error *error)
         w->aside = 0;
         size_t held = w->memory.held, freed = 0;
         memory_release(&w->memory, held);
-        if (!o->file && memory_acquire_fixed_storage(o->manager, held)) {
+        if (!o->file && shuffle_writer_acquire_storage(w, held)) {
                 o->memory = held;
                 shuffle_store_enlist(w->store, o);
                 return 0;

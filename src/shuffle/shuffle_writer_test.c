@@ -1,9 +1,11 @@
 /* Which rows a map task combines. */
 #include "shuffle/shuffle_writer.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "rdd/pipeline/task_run.h"
 #include "shuffle/shuffle_store.h"
+#include "store/disk_dirs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,6 +123,44 @@ static void combines_again_when_keys_repeat(void **state)
         assert_in_range(rows, 550000, 650000);
 }
 
+/* Each of two outputs takes more than half of the storage that execution may not claim. */
+static void older_outputs_make_room(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        const struct writer_case c = {.rows = 160000, .keys = 160000};
+        struct memory_manager *memory = memory_manager_new(8 << 20, 0.5);
+        struct spill_space space = {0};
+        assert_int_equal(disk_dirs_new("/tmp", 4, &space.dirs, &error), 0);
+        struct shuffle_store *store = shuffle_store_new(&space);
+        struct shuffle_output *outputs[2];
+        struct task_run run;
+        fst_rdd shuffled = {.type = FST_PAIR(I64, I64)};
+        partitioner_init_hash(&shuffled.shuffle.partitioner, PARTITIONS, shuffled.type);
+        task_run_init(&run, memory, &space);
+        struct op *writer = shuffle_writer_new(&run, &shuffled, store);
+        for (int task = 0; task < 2; task++) {
+                task_run_begin(&run, &(struct fst_task_info){0}, 1);
+                assert_int_equal(writer->class->begin(writer), 0);
+                writer_feed(writer, &c);
+                assert_int_equal(writer->class->end(writer), 0);
+                outputs[task] = shuffle_writer_take(writer);
+                if (task == 0)
+                        assert_true(outputs[0]->memory > 2 << 20 && !outputs[0]->file);
+                task_run_end(&run);
+        }
+        assert_true(outputs[0]->file && outputs[0]->memory == 0);
+        assert_true(outputs[1]->memory > 2 << 20 && !outputs[1]->file);
+        check_output(outputs[1], &c);
+        shuffle_output_unref(outputs[0]);
+        shuffle_output_unref(outputs[1]);
+        op_free(writer);
+        task_run_deinit(&run);
+        partitioner_deinit(&shuffled.shuffle.partitioner);
+        shuffle_store_free(store);
+        memory_manager_free(memory);
+        disk_dirs_free(space.dirs);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -129,6 +169,7 @@ int main(void)
                 cmocka_unit_test(combines_if_memory_is_small),
                 cmocka_unit_test(combines_few_keys_from_the_first_row),
                 cmocka_unit_test(combines_again_when_keys_repeat),
+                cmocka_unit_test(older_outputs_make_room),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
