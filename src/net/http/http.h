@@ -23,6 +23,7 @@
 
 struct fst_error;
 struct http_client;
+struct iovec;
 
 #define HTTP_CONNECT_TIMEOUT_MS 60000
 #define HTTP_STALL_TIMEOUT_MS 120000
@@ -35,6 +36,8 @@ struct http_request {
         const char *const *headers; /* "Name: value", the last NULL */
         const void *body;
         size_t body_len;
+        const struct iovec *pieces; /* the body in place of `body`, body_len bytes in all; only for http_perform */
+        size_t n_pieces;
 
         int64_t connect_timeout_ms; /* HTTP_CONNECT_TIMEOUT_MS */
         int64_t timeout_ms;         /* of the whole request: none, but a stalled one ends: */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/uio.h>
 
 #define NETWORK "http,https,ftp,ftps"
 /* One system call, and often one switch to the server, moves so much of a body; libcurl's defaults are 16 and 64 KiB. */
@@ -53,6 +54,35 @@ static size_t on_body(char *data, size_t size, size_t n, void *context)
         if (!is_ftp(h->request->url))
                 curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
         return h->receiver->body(h->receiver->context, (int)status, data, size * n) == 0 ? size * n : 0;
+}
+
+/* Copies the next bytes of a body in pieces. */
+static size_t on_read(char *data, size_t size, size_t n, void *context)
+{
+        struct http_handle *h = context;
+        size_t room = size * n, got = 0;
+        while (got < room && h->piece < h->request->n_pieces) {
+                const struct iovec *p = &h->request->pieces[h->piece];
+                size_t part = p->iov_len - h->piece_at < room - got ? p->iov_len - h->piece_at : room - got;
+                memcpy(data + got, (const char *)p->iov_base + h->piece_at, part);
+                got += part;
+                h->piece_at += part;
+                if (h->piece_at == p->iov_len) {
+                        h->piece++;
+                        h->piece_at = 0;
+                }
+        }
+        return got;
+}
+
+/* A body in pieces is sent again from the start, on another connection. */
+static int on_seek(void *context, curl_off_t offset, int origin)
+{
+        struct http_handle *h = context;
+        if (offset != 0 || origin != SEEK_SET)
+                return CURL_SEEKFUNC_CANTSEEK;
+        h->piece = h->piece_at = 0;
+        return CURL_SEEKFUNC_OK;
 }
 
 static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up)
@@ -137,6 +167,16 @@ static const char *http_module_trusted(const char *said)
         if (!file || !*file)
                 file = getenv("SSL_CERT_FILE");
         return file && *file ? file : NULL;
+}
+
+static void http_module_set_pieces(struct http_handle *h, const struct http_request *q)
+{
+        h->piece = h->piece_at = 0;
+        curl_easy_setopt(h->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)q->body_len);
+        curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, on_read);
+        curl_easy_setopt(h->curl, CURLOPT_READDATA, h);
+        curl_easy_setopt(h->curl, CURLOPT_SEEKFUNCTION, on_seek);
+        curl_easy_setopt(h->curl, CURLOPT_SEEKDATA, h);
 }
 
 static void set_method(CURL *curl, const struct http_request *q, bool uploads)
@@ -340,7 +380,9 @@ int http_configure(struct http_handle *h, const struct http_request *q, struct h
         }
         if (*headers)
                 curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, *headers);
-        set_method(h->curl, q, h->uploads);
+        if (q->pieces)
+                http_module_set_pieces(h, q);
+        set_method(h->curl, q, h->uploads || q->pieces);
         set_identity(h->curl, q);
         set_trust(h->curl, q);
         set_limits(h->curl, q);

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#define HTTP_ABI 6
+#define HTTP_ABI 7
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;

@@ -10,6 +10,7 @@ struct http_handle {
         const struct http_request *request;
         struct http_receiver *receiver;
         bool uploads;                 /* the body comes from a read function */
+        size_t piece, piece_at;       /* the next byte of request->pieces */
         struct http_sending *sending; /* the upload of this handle; NULL before the first */
 };
 

@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/uio.h>
 
 #include <cmocka.h>
 
@@ -45,6 +46,7 @@ static void serve(struct fixture_exchange *x)
                 x->close = true;
                 return;
         }
+        x->close = strcmp(x->target, "/hang-up") == 0; /* without notice */
         if (strcmp(x->target, "/strange") == 0) {
                 buf_puts(&x->out, "SSH-2.0-dropbear\r\n\r\n");
                 x->close = true;
@@ -115,6 +117,37 @@ static void large_bodies_are_sent_at_once(void **state)
         assert_int_equal(answer.body.len, shown + body.len);
         assert_memory_equal(answer.body.data + shown, body.data, body.len);
         buf_deinit(&body);
+}
+
+static void sends_a_body_in_pieces(void **state)
+{
+        struct buf middle = BUF_INIT;
+        for (int i = 0; i < 2 << 20; i++)
+                buf_putc(&middle, "abcdefghijklmnopq"[i % 17]);
+        const struct iovec pieces[] = {{"<<", 2}, {middle.data, middle.len}, {"", 0}, {">>", 2}};
+        const struct http_request request = {
+                .url = at("/p"), .pieces = pieces, .n_pieces = ARRAY_SIZE(pieces), .body_len = middle.len + 4};
+        const size_t shown = strlen("PUT /p|Content-Type: application/octet-stream|");
+        for (int times = 0; times < 2; times++) {
+                assert_int_equal(perform(&request), 0);
+                assert_int_equal(answer.body.len, shown + request.body_len);
+                assert_memory_equal(answer.body.data + shown, "<<", 2);
+                assert_memory_equal(answer.body.data + shown + 2, middle.data, middle.len);
+                assert_memory_equal(answer.body.data + shown + 2 + middle.len, ">>", 2);
+        }
+        buf_deinit(&middle);
+}
+
+static void sends_pieces_again_on_a_new_connection(void **state)
+{
+        const struct iovec pieces[] = {{"on", 2}, {"ce", 2}};
+        int before = server.connections;
+        assert_int_equal(perform(&(struct http_request){.url = at("/hang-up")}), 0);
+        assert_int_equal(perform(&(struct http_request){
+                                 .url = at("/p"), .pieces = pieces, .n_pieces = ARRAY_SIZE(pieces), .body_len = 4}),
+                         0);
+        assert_says("PUT /p|Content-Type: application/octet-stream|once");
+        assert_true(server.connections > before);
 }
 
 static void headers_are_found(void **state)
@@ -274,6 +307,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(requests_arrive),
                 cmocka_unit_test(large_bodies_are_sent_at_once),
+                cmocka_unit_test(sends_a_body_in_pieces),
+                cmocka_unit_test(sends_pieces_again_on_a_new_connection),
                 cmocka_unit_test(headers_are_found),
                 cmocka_unit_test(redirections),
                 cmocka_unit_test(statuses_are_answers),
