@@ -4,6 +4,7 @@
  *
  *      put FILE PATH [BYTES [SECONDS]]  written BYTES at a time (64 KiB), with a pause of SECONDS in the middle
  *      discard FILE PATH       likewise, but not kept
+ *      bulk FILE PATH          as bulk content, by turns of kept and of copied pieces
  *      part PATH OFFSET SIZE   what is there, by open and read_at
  *      cat PATH | list PATH | stat PATH | mkdirs PATH | rename FROM TO | remove PATH
  *
@@ -51,6 +52,26 @@ static int put(const struct file_system *fs, char **words, int n, bool keep, str
         return fs->close(&file, error);
 }
 
+static int put_bulk(const struct file_system *fs, char **words, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        FILE *from = fopen(words[1], "re");
+        if (!from)
+                return error_errno(error, "%s", words[1]);
+        const size_t room = (size_t)64 << 20, piece = 100000;
+        _cleanup_free_ char *content = mem_alloc(room);
+        size_t size = fread(content, 1, room, from);
+        fclose(from);
+        int r = fs->create_bulk(fs, words[2], &file, error);
+        for (size_t at = 0, i = 0; r == 0 && at < size; at += piece, i++)
+                r = (i % 2 ? fs->write : fs->write_kept)(&file, content + at, MIN(piece, size - at), error);
+        if (r == 0)
+                return fs->close(&file, error);
+        if (file.fs)
+                fs->discard(&file);
+        return r;
+}
+
 static int part(const struct file_system *fs, char **words, struct fst_error *error)
 {
         struct open_file file = OPEN_FILE_INIT;
@@ -70,13 +91,16 @@ static int act(struct remote_fs *remote, char **words, int n, struct fst_error *
 {
         const struct file_system *fs;
         bool writes = strcmp(words[0], "put") == 0 || strcmp(words[0], "discard") == 0;
+        bool bulk = strcmp(words[0], "bulk") == 0;
         struct file_list list = {0};
         struct file_status status = {0};
-        int r = remote_fs_of(remote, words[writes ? 2 : 1], &fs, error);
+        int r = remote_fs_of(remote, words[writes || bulk ? 2 : 1], &fs, error);
         if (r < 0)
                 return r;
         if (writes)
                 return put(fs, words, n, *words[0] == 'p', error);
+        if (bulk)
+                return put_bulk(fs, words, error);
         if (strcmp(words[0], "cat") == 0)
                 return remote_fs_fetch(remote, words[1], to_stdout, NULL, error);
         if (strcmp(words[0], "part") == 0)

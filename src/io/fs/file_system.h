@@ -77,6 +77,10 @@ struct file_system {
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
         /* Creates a file and its directories. Truncates an existing file (Hadoop's create with overwrite). */
         int (*create)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
+        /* As create, for much content that has checksums of its own: few large requests, with a checksum that costs
+         * little. NULL: use create. */
+        int (*create_bulk)(const struct file_system *fs, const char *path, struct open_file *file,
+                           struct fst_error *error);
         /* Creates a small file with this content and its directories, if there is none: of several callers exactly one
          * succeeds, and the others get -EEXIST. */
         int (*put_new)(const struct file_system *fs, const char *path, const void *data, size_t size,
@@ -86,6 +90,9 @@ struct file_system {
         /* Appends the bytes of all @n @parts, at most 1,024, with one call of the kernel if possible. Changes @parts. NULL:
          * write them one after another. */
         int (*write_parts)(struct open_file *file, struct iovec *parts, int n, struct fst_error *error);
+        /* As write, of data that stays unchanged until the file is closed or discarded: it may be sent from where it
+         * is. NULL: use write. */
+        int (*write_kept)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
         /* Closes the file, in any case. For a written file an error means that the data may be lost. */
         int (*close)(struct open_file *file, struct fst_error *error);
         /* Closes a file that will not be used. Any part of the written data may remain. */

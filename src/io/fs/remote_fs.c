@@ -358,16 +358,28 @@ static int s3_abort_uploads(const struct file_system *fs, const char *path, stru
         return s3a_abort_uploads(call, path, error);
 }
 
-static int s3_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+static int s3_create_sized(const struct file_system *fs, const char *path, bool bulk, struct open_file *file,
+                           struct fst_error *error)
 {
         struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
         WITH_CALL(r, fs, call);
-        r = s3a_create(call, path, &made, error);
+        r = s3a_create(call, path, bulk, &made, error);
         if (r == 0) {
                 call = NULL; /* the file owns it now */
                 *file = made;
         }
         return r;
+}
+
+static int s3_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        return s3_create_sized(fs, path, false, file, error);
+}
+
+static int s3_create_bulk(const struct file_system *fs, const char *path, struct open_file *file,
+                          struct fst_error *error)
+{
+        return s3_create_sized(fs, path, true, file, error);
 }
 
 static int s3_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
@@ -432,8 +444,10 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .open_sized = remote_fs_open_sized,
                 .read_at = s3_read_at,
                 .create = s3_create,
+                .create_bulk = s3_create_bulk,
                 .put_new = s3_put_new,
                 .write = s3a_write,
+                .write_kept = s3a_write_kept,
                 .close = s3_close,
                 .discard = s3_discard,
                 .mkdirs = s3_mkdirs,

@@ -18,10 +18,12 @@
  *             atomic. The writer must reach the datanodes at the addresses that the namenode knows.
  *      s3a    a file exists, complete, once close has returned 0, and not before. A file larger than
  *             fs.s3a.multipart.size (8m unless said, 5m at least) is sent in parts of that size, of which one is in
- *             memory; the size doubles every 1,000 parts, because the limit is 10,000. discard deletes parts. There are
- * no directories: mkdirs writes a marker "name/"; rename copies every key on the server (a key larger than 5g, or
- * firesteel.s3a.copy.limit, is downloaded and uploaded) and then removes the old keys, so it is not atomic; remove
- * needs a request for each 1,000 keys.
+ *             memory; the size doubles every 1,000 parts, because the limit is 10,000. discard deletes parts. Parts
+ *             of bulk content (create_bulk) have 64m unless said, of which at most 16m are copied; they have a CRC-32C,
+ *             unless fs.s3a.create.checksum.algorithm is NONE. There are no directories: mkdirs writes a marker
+ *             "name/"; rename copies every key on the server (a key larger than 5g, or firesteel.s3a.copy.limit, is
+ *             downloaded and uploaded) and then removes the old keys, so it is not atomic; remove needs a request for
+ *             each 1,000 keys.
  *
  * Paths are full paths (io/fs/path.h).
  */

@@ -8,6 +8,7 @@
 
 struct string_list;
 
+struct iovec;
 struct remote_fs;
 
 /* The HTTP client and last answer of one operation, or of one file open for writing. */
@@ -102,6 +103,8 @@ struct s3a_request {
         const char *key, *query;
         const void *body; /* NULL: no body */
         size_t body_len;
+        const struct iovec *pieces; /* the body in place of `body`, body_len bytes in all; only with `checked` */
+        size_t n_pieces;
         const char *header; /* one further header, or NULL */
         bool checked;       /* `header` has a checksum of the body, whose SHA-256 is not computed then */
         remote_sink sink;
@@ -133,9 +136,10 @@ ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t siz
                  struct fst_error *error);
 
 /* s3a_write.c. create keeps @c until the file is closed. Other operations may use it meanwhile. */
-int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
+int s3a_create(struct remote_call *c, const char *path, bool bulk, struct open_file *file, struct fst_error *error);
 int s3a_put_new(struct remote_call *c, const char *path, const void *data, size_t size, struct fst_error *error);
 int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
+int s3a_write_kept(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int s3a_close(struct open_file *file, bool keep, struct fst_error *error);
 int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error);
 int s3a_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error);

@@ -315,10 +315,53 @@ static void sends_a_checksum_in_place_of_a_digest(void **state)
         done(put("s3a://bucket/x", "123456789"));
         assert_string_equal(last_sum, "4waSgw==");
         assert_string_equal(last_digest, "UNSIGNED-PAYLOAD");
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "NONE");
+        done(put("s3a://bucket/x", "123456789"));
+        assert_string_equal(last_digest, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
         hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "MD5");
         assert_int_equal(fs->create(fs, "s3a://bucket/x", &file, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "fs.s3a.create.checksum.algorithm=MD5 is not supported"));
         hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "");
+        done(fs->remove(fs, "s3a://bucket/x", &error));
+}
+
+/* Creates a file for bulk content, of the pieces "12", "3456" and "789". */
+static int put_bulk(const char *path)
+{
+        const struct file_system *fs = system_of(path);
+        struct open_file file;
+        static const char kept[] = "3456789";
+        int r = fs->create_bulk(fs, path, &file, &error);
+        if (r < 0)
+                return r;
+        r = fs->write(&file, "1", 1, &error);
+        r = r < 0 ? r : fs->write(&file, (char[]){'2'}, 1, &error);
+        r = r < 0 ? r : fs->write_kept(&file, kept, 4, &error);
+        r = r < 0 ? r : fs->write_kept(&file, kept + 4, 3, &error);
+        int closed = fs->close(&file, r < 0 ? NULL : &error);
+        return r < 0 ? r : closed;
+}
+
+static void sends_bulk_content_in_pieces_with_a_checksum(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        last_sum[0] = '\0';
+        done(put_bulk("s3a://bucket/x"));
+        assert_string_equal(strmap_get(&objects, "/bucket/x"), "123456789");
+        assert_string_equal(last_sum, "4waSgw==");
+        assert_string_equal(last_digest, "UNSIGNED-PAYLOAD");
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "NONE");
+        last_sum[0] = '\0';
+        done(put_bulk("s3a://bucket/x"));
+        assert_string_equal(strmap_get(&objects, "/bucket/x"), "123456789");
+        assert_string_equal(last_sum, "");
+        assert_string_equal(last_digest, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "");
+        struct open_file file;
+        done(fs->create_bulk(fs, "s3a://bucket/empty", &file, &error));
+        done(fs->close(&file, &error));
+        assert_string_equal(strmap_get(&objects, "/bucket/empty"), "");
+        done(fs->remove(fs, "s3a://bucket/empty", &error));
         done(fs->remove(fs, "s3a://bucket/x", &error));
 }
 
@@ -473,6 +516,7 @@ int main(void)
                 cmocka_unit_test(writes_one_object_with_a_large_part),
                 cmocka_unit_test(reports_block_sizes),
                 cmocka_unit_test(sends_a_checksum_in_place_of_a_digest),
+                cmocka_unit_test(sends_bulk_content_in_pieces_with_a_checksum),
                 cmocka_unit_test(renames_directories_of_objects),
                 cmocka_unit_test(asks_the_active_namenode),
                 cmocka_unit_test(sets_permission_and_copies_in_hdfs_only),

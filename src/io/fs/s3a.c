@@ -197,6 +197,8 @@ int s3a_send(struct remote_call *c, const char *path, const struct s3a_request *
                                                .method = q->method,
                                                .body = q->body,
                                                .body_len = q->body_len,
+                                               .pieces = q->pieces,
+                                               .n_pieces = q->n_pieces,
                                                .headers = anonymous ? headers + 1 : headers,
                                                .sink = q->sink,
                                                .context = q->context};

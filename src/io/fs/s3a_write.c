@@ -1,5 +1,6 @@
 /* Writes S3: PUT, multipart uploads of large objects, copies and DELETE. A part is gathered in memory, because its
- * SHA-256 and length precede it. */
+ * checksum and length precede it: in one buffer, or, of a file for bulk content, as pieces that the writer keeps and
+ * pieces that are copied to the buffer. */
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -15,12 +16,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MIB ((uint64_t)1 << 20)
 #define LARGE_PART (32 * MIB) /* malloc maps each anew */
 #define MIN_PART (5 * MIB)    /* S3's minimum for all parts but the last */
 #define OUR_PART (8 * MIB)
+#define BULK_PART (64 * MIB)          /* most objects are then one request, and the store need not join parts */
+#define BULK_BUFFER (16 * MIB)        /* of the bytes of such a part that the writer does not keep */
 #define MAX_COPIED ((int64_t)5 << 30) /* S3's maximum for one copy request */
 #define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
 #define MAX_PARTS 10000
@@ -40,7 +44,10 @@ struct multipart {
 struct s3a_file {
         struct remote_file file; /* first member */
         uint64_t part_size, filled;
-        char *part;
+        bool bulk;       /* parts are sent as pieces */
+        char *buffer;    /* NULL before it is needed */
+        uint64_t copied; /* bytes in it */
+        VEC(struct iovec) pieces;
         struct multipart multipart;
         int failed; /* first error of a write */
 };
@@ -71,26 +78,41 @@ static void multipart_deinit(struct multipart *m)
         buf_deinit(&m->parts);
 }
 
+/* The content of an object or a part. */
+struct s3a_body {
+        const struct iovec *pieces;
+        size_t n;
+        uint64_t len;
+};
+
 /* Writes the base64 text of the body's CRC-32C. */
-static void s3a_checksum(const void *body, size_t len, char text[static MAX_CHECKSUM])
+static void s3a_checksum(const struct s3a_body *body, char text[static MAX_CHECKSUM])
 {
         _cleanup_(buf_deinit) struct buf encoded = BUF_INIT;
-        uint32_t sum = crc32c(body, len);
+        uint32_t sum = 0;
+        for (size_t i = 0; i < body->n; i++)
+                sum = crc32c_extend(sum, body->pieces[i].iov_base, body->pieces[i].iov_len);
         base64_put(&encoded, (unsigned char[]){sum >> 24 & 0xff, sum >> 16 & 0xff, sum >> 8 & 0xff, sum & 0xff}, 4);
         snprintf(text, MAX_CHECKSUM, "%s", buf_text(&encoded));
 }
 
-/* Sends a PUT of an object or a part, with the body's checksum if @sum is not empty. */
-static int s3a_put_body(struct remote_call *c, const char *path, const char *query, const void *body, size_t len,
+/* Sends a PUT of an object or a part, with the body's checksum if @sum is not empty. A body without one is one piece.
+ */
+static int s3a_put_body(struct remote_call *c, const char *path, const char *query, const struct s3a_body *body,
                         const char *sum, struct fst_error *error)
 {
         _cleanup_free_ char *header = *sum ? mem_printf("x-amz-checksum-crc32c: %s", sum) : NULL;
+        bool whole = body->n <= 1;
         return s3a_send_expecting_success(c, path,
                                           &(struct s3a_request){.method = "PUT",
                                                                 .key = s3a_key(path),
                                                                 .query = query,
-                                                                .body = body,
-                                                                .body_len = len,
+                                                                .body = !whole    ? NULL
+                                                                        : body->n ? body->pieces[0].iov_base
+                                                                                  : "",
+                                                                .body_len = body->len,
+                                                                .pieces = whole ? NULL : body->pieces,
+                                                                .n_pieces = whole ? 0 : body->n,
                                                                 .header = header,
                                                                 .checked = header != NULL},
                                           error);
@@ -116,7 +138,7 @@ static int multipart_begin(struct remote_call *c, const char *path, struct multi
         return 0;
 }
 
-static int multipart_put(struct remote_call *c, const char *path, struct multipart *m, const void *body, size_t len,
+static int multipart_put(struct remote_call *c, const char *path, struct multipart *m, const struct s3a_body *body,
                          struct fst_error *error)
 {
         if (m->n == MAX_PARTS)
@@ -124,8 +146,8 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
         _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
         char sum[MAX_CHECKSUM] = "";
         if (m->checks)
-                s3a_checksum(body, len, sum);
-        int r = s3a_put_body(c, path, query, body, len, sum, error);
+                s3a_checksum(body, sum);
+        int r = s3a_put_body(c, path, query, body, sum, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *tag = http_answer_header(&c->answer, "ETag");
@@ -167,40 +189,53 @@ static void multipart_abort(struct remote_call *c, const char *path, struct mult
 
 /* --------------------------------------------------------------------------------------------------- writing a file */
 
-int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
+int s3a_create(struct remote_call *c, const char *path, bool bulk, struct open_file *file, struct fst_error *error)
 {
         _cleanup_free_ char *bucket = remote_authority(path), *text = s3a_option(c->conf, bucket, "multipart.size");
         _cleanup_free_ char *algorithm = s3a_option(c->conf, bucket, CHECKSUM_KEY);
-        int64_t part_size = OUR_PART;
+        bool unchecked = algorithm && strcmp(algorithm, "NONE") == 0;
+        int64_t part_size = bulk ? BULK_PART : OUR_PART;
         if (!*s3a_key(path))
                 return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
         int r = text ? units_parse_bytes(text, UNIT_B, UNIT_B, &part_size, error) : 0;
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.multipart.size");
-        if (algorithm && strcmp(algorithm, "CRC32C") != 0)
+        if (algorithm && !unchecked && strcmp(algorithm, "CRC32C") != 0)
                 return error_set(error, -EINVAL,
-                                 "fs.s3a." CHECKSUM_KEY "=%s is not supported: set it to CRC32C, or unset it",
+                                 "fs.s3a." CHECKSUM_KEY "=%s is not supported: set it to CRC32C or NONE, or unset it",
                                  algorithm);
         struct s3a_file *f = new0(struct s3a_file);
         f->file = (struct remote_file){.written = true, .call = c};
-        f->multipart.checks = algorithm != NULL;
+        f->multipart.checks = !unchecked && (algorithm || bulk);
+        f->bulk = bulk && f->multipart.checks;
         f->part_size = (uint64_t)MAX(part_size, (int64_t)MIN_PART);
         file->state = f;
         return 0;
 }
 
+/* The gathered bytes. *@whole has them if they are one buffer. */
+static struct s3a_body s3a_file_body(const struct s3a_file *f, struct iovec *whole)
+{
+        if (f->bulk)
+                return (struct s3a_body){f->pieces.data, f->pieces.len, f->filled};
+        *whole = (struct iovec){f->buffer, f->filled};
+        return (struct s3a_body){whole, f->filled > 0, f->filled};
+}
+
 static int multipart_send(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         struct multipart *m = &f->multipart;
+        struct iovec whole;
+        struct s3a_body body = s3a_file_body(f, &whole);
         int r = m->id ? 0 : multipart_begin(f->file.call, path, m, error);
         if (r == 0)
-                r = multipart_put(f->file.call, path, m, f->part, f->filled, error);
+                r = multipart_put(f->file.call, path, m, &body, error);
         if (r < 0)
                 return r;
-        f->filled = 0;
+        f->filled = f->copied = f->pieces.len = 0;
         if (m->n % DOUBLED_EACH == 0) {
                 f->part_size *= 2;
-                mem_freep(&f->part), f->part = NULL;
+                mem_freep(&f->buffer), f->buffer = NULL;
         }
         return 0;
 }
@@ -217,18 +252,64 @@ static char *s3a_part_new(uint64_t size)
         return part;
 }
 
+static uint64_t s3a_buffer_size(const struct s3a_file *f)
+{
+        return f->bulk ? MIN(BULK_BUFFER, f->part_size) : f->part_size;
+}
+
+/* Sends a full part, and makes the buffer. */
+static int s3a_file_make_room(struct s3a_file *f, const char *path, struct fst_error *error)
+{
+        int r = f->filled == f->part_size || f->copied == s3a_buffer_size(f) ? multipart_send(f, path, error) : 0;
+        if (r == 0 && !f->buffer && !(f->buffer = s3a_part_new(s3a_buffer_size(f))))
+                r = error_set(error, -ENOMEM,
+                              "%s: no memory for a part of %" PRIu64 " MiB; set a smaller fs.s3a.multipart.size", path,
+                              s3a_buffer_size(f) / MIB);
+        return f->failed = r;
+}
+
+/* Adds a piece of a part, which may continue the last one. */
+static void s3a_file_add_piece(struct s3a_file *f, const char *data, size_t size)
+{
+        struct iovec *last = f->pieces.len ? &f->pieces.data[f->pieces.len - 1] : NULL;
+        if (last && (const char *)last->iov_base + last->iov_len == data)
+                last->iov_len += size;
+        else
+                vec_push(&f->pieces, (struct iovec){(void *)data, size});
+}
+
 int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
 {
         struct s3a_file *f = file->state;
         const char *from = data;
         while (size > 0) {
+                int r = s3a_file_make_room(f, file->path, error);
+                if (r < 0)
+                        return r;
+                uint64_t room = MIN(f->part_size - f->filled, s3a_buffer_size(f) - f->copied);
+                size_t n = MIN(size, (size_t)room);
+                memcpy(f->buffer + f->copied, from, n);
+                if (f->bulk)
+                        s3a_file_add_piece(f, f->buffer + f->copied, n);
+                f->filled += n;
+                f->copied += n;
+                from += n;
+                size -= n;
+        }
+        return 0;
+}
+
+int s3a_write_kept(struct open_file *file, const void *data, size_t size, struct fst_error *error)
+{
+        struct s3a_file *f = file->state;
+        const char *from = data;
+        if (!f->bulk)
+                return s3a_write(file, data, size, error);
+        while (size > 0) {
                 if (f->filled == f->part_size && (f->failed = multipart_send(f, file->path, error)) < 0)
                         return f->failed;
-                if (!f->part && !(f->part = s3a_part_new(f->part_size)))
-                        return f->failed = error_set(error, -ENOMEM, "%s: no memory for a part of %" PRIu64 " MiB",
-                                                     file->path, f->part_size / MIB);
                 size_t n = MIN(size, (size_t)(f->part_size - f->filled));
-                memcpy(f->part + f->filled, from, n);
+                s3a_file_add_piece(f, from, n);
                 f->filled += n;
                 from += n;
                 size -= n;
@@ -253,12 +334,13 @@ int s3a_put_new(struct remote_call *c, const char *path, const void *data, size_
 
 static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
-        const char *body = f->part ? f->part : "";
         char sum[MAX_CHECKSUM] = "";
+        struct iovec whole;
+        struct s3a_body body = s3a_file_body(f, &whole);
         if (!f->multipart.id && f->multipart.checks)
-                s3a_checksum(body, f->filled, sum);
+                s3a_checksum(&body, sum);
         if (!f->multipart.id)
-                return s3a_put_body(f->file.call, path, NULL, body, f->filled, sum, error);
+                return s3a_put_body(f->file.call, path, NULL, &body, sum, error);
         int r = f->filled > 0 ? multipart_send(f, path, error) : 0;
         return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
 }
@@ -276,7 +358,8 @@ int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
         *file = OPEN_FILE_INIT;
         multipart_deinit(&f->multipart);
         remote_call_end(&f->file.call);
-        free(f->part);
+        vec_deinit(&f->pieces);
+        free(f->buffer);
         free(f);
         return r;
 }
@@ -314,7 +397,7 @@ static int s3a_copy_by_download(struct remote_call *c, const char *from, const c
         int r = remote_call_begin(c->fs, &writer, error);
         if (r < 0)
                 return r;
-        r = s3a_create(writer, to, &file, error);
+        r = s3a_create(writer, to, false, &file, error);
         if (r < 0) {
                 remote_call_end(&writer);
                 return r;
