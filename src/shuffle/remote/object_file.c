@@ -20,7 +20,8 @@
 #define INDEX_OUTPUT 12  /* bytes of an output in the index */
 #define WRITE_BUFFER ((size_t)1 << 20)
 #define DIRECT ((size_t)16 << 10) /* bytes that are written without the buffer, unless they are encrypted */
-#define RAW_PAGES 8 /* pages written uncompressed after one that did not shrink */
+#define RAW_PAGES 8 /* pages written uncompressed after one that did not shrink; twice as many after the next, … */
+#define MAX_RAW_PAGES 64 /* … at most so many */
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
@@ -31,6 +32,7 @@ struct object_encoder {
         struct codec codec;
         bool if_cheaper;
         int raw_pages;      /* pages to write uncompressed */
+        int raw_run;        /* how many of them follow the next one that does not shrink */
         uint64_t offset;    /* of the next byte */
         struct buf pending; /* bytes before it that are not written yet */
         unsigned char *block;
@@ -48,6 +50,15 @@ static int object_encoder_flush(struct object_encoder *w, struct fst_error *erro
                 r = w->file.fs->write(&w->file, data, w->pending.len, error);
         buf_reset(&w->pending);
         return r;
+}
+
+/* Puts @n bytes that stay unchanged until the object is written. */
+static int object_encoder_put_kept(struct object_encoder *w, const void *data, size_t n, struct fst_error *error)
+{
+        const struct file_system *fs = w->file.fs;
+        int r = object_encoder_flush(w, error);
+        w->offset += n;
+        return r ? r : (fs->write_kept ? fs->write_kept : fs->write)(&w->file, data, n, error);
 }
 
 static int object_encoder_put(struct object_encoder *w, const void *data, size_t n, struct fst_error *error)
@@ -102,11 +113,15 @@ static int object_encoder_put_page(struct object_encoder *w, uint32_t output, co
                 int r = object_encoder_put(w, head, sizeof(head), error);
                 if (r == 0)
                         r = object_encoder_put(w, header, sizeof(header), error);
-                return r ? r : object_encoder_put(w, page->data, page->used, error);
+                if (r || w->key || page->used < DIRECT)
+                        return r ? r : object_encoder_put(w, page->data, page->used, error);
+                return object_encoder_put_kept(w, page->data, page->used, error);
         }
         size_t n = page_frame_encode(page, &w->codec, w->block);
-        if (w->if_cheaper && n > page->used - page->used / 8)
-                w->raw_pages = RAW_PAGES;
+        bool shrunk = n <= page->used - page->used / 8;
+        if (w->if_cheaper && !shrunk)
+                w->raw_pages = w->raw_run;
+        w->raw_run = shrunk ? RAW_PAGES : MIN(2 * w->raw_run, MAX_RAW_PAGES);
         return object_encoder_put_frame(w, output, w->block, n, error);
 }
 
@@ -180,7 +195,8 @@ int object_write(const struct file_system *fs, const char *path, const struct fi
                  struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf index = BUF_INIT;
-        struct object_encoder w = {.file = OPEN_FILE_INIT, .key = key, .if_cheaper = space->shuffle_if_cheaper};
+        struct object_encoder w = {
+                .file = OPEN_FILE_INIT, .key = key, .if_cheaper = space->shuffle_if_cheaper, .raw_run = RAW_PAGES};
         int r = key ? file_iv(key, w.iv, error) : 0;
         if (r)
                 return r;
@@ -195,7 +211,7 @@ int object_write(const struct file_system *fs, const char *path, const struct fi
         if (!w.block)
                 return error_set(error, -ENOMEM, "no memory to write map outputs");
         codec_init(&w.codec, space->shuffle_codec, space->level);
-        r = fs->create(fs, path, &w.file, error);
+        r = (fs->create_bulk ? fs->create_bulk : fs->create)(fs, path, &w.file, error);
         if (r == 0)
                 r = object_encoder_put_all(&w, outputs, n, &index, error);
         if (r == 0)
