@@ -19,7 +19,8 @@ from celeborn import genuine  # noqa: E402
 
 MOST = 1.5  # times the local shuffle
 WARM_TURNS = 2  # which do not count: the servers compile their code
-USUAL_JAVA = ["-Xmx1g", "-XX:MaxDirectMemorySize=1g"]  # those of the distribution's scripts
+# The memory of the distribution's scripts. Java's second compiler would use half a core for some twenty turns.
+USUAL_JAVA = ["-Xmx1g", "-XX:MaxDirectMemorySize=1g", "-XX:TieredStopAtLevel=1"]
 USUAL_SETTINGS = ["celeborn.worker.flusher.buffer.size 256k"]
 TICKS = os.sysconf("SC_CLK_TCK")
 EXECUTOR = ["--conf", "spark.executor.cores=1"]
