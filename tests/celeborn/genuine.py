@@ -35,6 +35,7 @@ class Genuine:
 
     def __init__(self, folder, workers=2, masters=1, settings=(), java=SMALL):
         self.folder, self.processes, self.count, self.java = folder, {}, workers, list(java)
+        self.answers = {}  # of masters, when leader() asked them last
         folder.mkdir(parents=True)
         (folder / "log4j2.xml").write_text(LOG)
         ports = free_ports(4 * masters + 6 * workers)
@@ -93,13 +94,16 @@ class Genuine:
                 stdout=log, stderr=log, start_new_session=True, env={**os.environ, "CELEBORN_LOCAL_HOSTNAME": "127.0.0.1"})
 
     def leader(self):
-        """The name of the leading master; None: those that live have elected none yet."""
+        """The name of the leading master; None: those that live have elected none yet. `answers` then has what each said."""
+        self.answers = {}
         for i, ports in enumerate(self.masters):
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{ports[1]}/api/v1/masters", timeout=10) as answer:
                     name = f"master-{int(json.load(answer)['leader']['id']) - 1}"
-            except (OSError, KeyError, TypeError, ValueError):
-                continue
+            except (OSError, KeyError, TypeError, ValueError) as error:
+                name = f"{type(error).__name__}: {error}"
+            ended = self.processes[f"master-{i}"].poll()
+            self.answers[f"master-{i}"] = name if ended is None else f"ended with {ended}"
             if name in self.processes and self.processes[name].poll() is None:
                 return name
         return None
