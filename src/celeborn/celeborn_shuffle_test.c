@@ -685,6 +685,10 @@ static void fetch_faults_are_tried_again(void **state)
         shuffle_run_again(&c.w);
         assert_int_not_equal(read_all(&c.w, 0, 0), 0);
         assert_lost_shuffle(&c, "FileNotFoundException");
+        tell("{'do': 'fault', 'at': 'OpenStream', 'kind': 'elsewhere'}");
+        shuffle_run_again(&c.w);
+        assert_int_not_equal(read_all(&c.w, 0, 0), 0);
+        assert_lost_shuffle(&c, "is in HDFS, S3 or OSS: give workers local disks (celeborn.worker.storage.dirs)");
         celeborn_world_deinit(&c);
 }
 

@@ -7,7 +7,8 @@ input with one line, and ends with its input. COMMAND is the name of a method be
 
 A fault {"at": REQUEST, "kind": KIND, "worker": i, "after": n, "times": m, …} hits requests n + 1 … n + m of that name at that worker
 (all of them without worker). Kinds: drop (no answer), ignore (neither done nor answered), close (the connection, instead of doing
-it), close_after (instead of answering), delay (the answer, by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk, or of what is pushed).
+it), close_after (instead of answering), delay (the answer, by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk, or of what is pushed),
+elsewhere (OpenStream names no chunks, as for a file in HDFS).
 """
 import asyncio
 import collections
@@ -175,7 +176,8 @@ class Worker:
         fault = await self.cluster.before(NAMES.get(number, str(number)), self.index)
         if number == 51:
             local = bool(self.cluster.local) and fields.number(6) == 1
-            answer = plain_message(52, self.open(fields.text(1), fields.text(2), fields.number(3), fields.number(4), local))
+            answer = plain_message(52, self.open(fields.text(1), fields.text(2), fields.number(3), fields.number(4), local,
+                                                 fault.kind == "elsewhere"))
         elif number == 80:
             answer = plain_message(81, b"".join(bytes_field(2, self.try_open(fields, i)) for i in range(len(fields.all(2)))))
         elif number == 63:
@@ -235,12 +237,12 @@ class Worker:
         stored.append((replica and (replica, (key, name + "-1")), body))
         return SOFT_SPLIT if file.full else SUCCESS
 
-    def open(self, key, name, start, end, local=False):
+    def open(self, key, name, start, end, local=False, elsewhere=False):
         self.cluster.counts["OpenSorted"] += end < 0x7fffffff
         file = self.files.get((key, name))
         if not file or not file.size:
             raise Failure(f"FileNotFoundException: {key} {name} is not here")
-        chunks = file.chunks(self.cluster.chunk_size, start, end)
+        chunks = [] if elsewhere else file.chunks(self.cluster.chunk_size, start, end)
         stream = next(self.stream_ids) + (self.index + 1 << 60)
         self.streams[stream] = chunks
         return number_field(1, stream) + number_field(2, len(chunks)) + (self.name_file(name, stream, chunks) if local else b"")

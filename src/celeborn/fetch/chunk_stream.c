@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +164,13 @@ static int chunk_stream_bytes(struct chunk_stream *s, void *data, size_t n, stru
         return 0;
 }
 
+/* Takes at most @n received bytes from the socket without a copy. Returns their number, 0 if there are none. */
+static size_t chunk_stream_drop(struct chunk_stream *s, size_t n)
+{
+        const ssize_t got = recv(channel_fd(s->channel), NULL, n, MSG_TRUNC | MSG_DONTWAIT); /* on TCP */
+        return got > 0 ? MIN((size_t)got, n) : 0;
+}
+
 /* Leaves bytes behind that belong to no chunk, or to the current one. */
 static int chunk_stream_discard(struct chunk_stream *s, size_t n, struct fst_error *error)
 {
@@ -174,7 +182,9 @@ static int chunk_stream_discard(struct chunk_stream *s, size_t n, struct fst_err
                         return 0;
                 }
                 if (s->from == s->to) {
-                        int r = chunk_stream_fill(s, error);
+                        const size_t dropped = chunk_stream_drop(s, n);
+                        n -= dropped;
+                        int r = dropped ? 0 : chunk_stream_fill(s, error);
                         if (r)
                                 return r;
                 }
@@ -303,6 +313,25 @@ static int chunk_stream_use_local(struct chunk_stream *s, const Celeborn__Stream
         return r;
 }
 
+/* Notes which chunks the file has. */
+static int chunk_stream_on_handler(struct chunk_stream *s, const Celeborn__StreamHandler *handler,
+                                   struct fst_error *error)
+{
+        s->id = handler->stream_id;
+        s->chunks = handler->num_chunks;
+        s->opened = true;
+        if (s->key && *handler->full_path) {
+                s->chunks = 0;
+                return chunk_stream_use_local(s, handler, error);
+        }
+        if (s->chunks == 0) /* a file that a worker has committed is not empty */
+                return error_set(error, -ENOENT,
+                                 "Celeborn's worker %s has no chunks of the file, which is in HDFS, S3 or OSS: give "
+                                 "workers local disks (celeborn.worker.storage.dirs)",
+                                 channel_peer(s->channel));
+        return 0;
+}
+
 /* Waits for the answer to OpenStream. */
 static int chunk_stream_opened(struct chunk_stream *s, struct fst_error *error)
 {
@@ -321,17 +350,10 @@ static int chunk_stream_opened(struct chunk_stream *s, struct fst_error *error)
                 message.type == CELEBORN_STREAM_HANDLER
                         ? celeborn__stream_handler__unpack(&allocator, message.len, message.body)
                         : NULL;
-        if (!handler || handler->num_chunks < 0) {
+        if (!handler || handler->num_chunks < 0)
                 r = error_set(error, -EBADMSG, "Celeborn's worker %s opened no stream", channel_peer(s->channel));
-        } else {
-                s->id = handler->stream_id;
-                s->chunks = handler->num_chunks;
-                s->opened = true;
-                if (s->key && *handler->full_path) {
-                        s->chunks = 0;
-                        r = chunk_stream_use_local(s, handler, error);
-                }
-        }
+        else
+                r = chunk_stream_on_handler(s, handler, error);
         arena_deinit(&memory.arena);
         return r;
 }

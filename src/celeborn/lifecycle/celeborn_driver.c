@@ -8,6 +8,7 @@
 #include "base/queue.h"
 #include "celeborn/lifecycle/celeborn_connection.h"
 #include "celeborn/lifecycle/lifecycle_journal.h"
+#include "celeborn/protocol/celeborn_message.h"
 #include "conf/conf.h"
 #include "hadoop/sasl.h"
 #include "net/security.h"
@@ -522,6 +523,7 @@ static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_con
             (r = celeborn_read_count(conf, CLIENT "requestCommitFiles.maxRetries", &c->commit_retries, error)) ||
             (r = celeborn_read_count(conf, CLIENT "slot.assign.maxWorkers", &c->max_workers, error)))
                 return r;
+        c->storage_types = CELEBORN_STORAGE_MEMORY | CELEBORN_STORAGE_DISKS;
         c->master_wait = 500 * INT64_C(1000000);
         c->master_retries = MASTER_RETRIES;
         c->stop_timeout = STOP_TIMEOUT_MS * INT64_C(1000000);

@@ -53,7 +53,7 @@ struct celeborn_config {
         int64_t split_threshold; /* bytes of a file */
         int split_mode;          /* enum celeborn_split_mode */
         int max_workers;
-        int storage_types;       /* bits of enum celeborn_storage; 0: any */
+        int storage_types;       /* CELEBORN_STORAGE_…; 0: any */
         int64_t push_timeout_ms; /* that workers use for replicas */
         int64_t heartbeat, revive_interval, excluded_timeout;
         int64_t master_timeout, reserve_timeout, commit_timeout; /* of one try */

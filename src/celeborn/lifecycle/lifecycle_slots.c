@@ -106,7 +106,7 @@ void slots_on_refused(struct lifecycle *l, struct lifecycle_shuffle *s, const ch
         }
         free(s->failure);
         s->failure = mem_printf("Celeborn shuffle %d cannot be registered: %s; check spark.celeborn.master.endpoints "
-                                "and that workers are available",
+                                "and that workers with local disks are available",
                                 s->id, why);
         s->phase = SHUFFLE_FAILED;
         lifecycle_log(l, LOG_ERROR, "%s", s->failure);

@@ -91,7 +91,11 @@ int celeborn_status_of_failure(const char *text, size_t len);
 enum celeborn_mode { CELEBORN_PRIMARY = 0, CELEBORN_REPLICA = 1 };
 enum celeborn_split_mode { CELEBORN_SPLIT_SOFT = 0, CELEBORN_SPLIT_HARD = 1 };
 
-/* Storages of files, and their bits in sets of storages. */
+/* Bits of sets of storages. Files in others (HDFS, OSS, S3) are not read through workers. */
+#define CELEBORN_STORAGE_MEMORY 1
+#define CELEBORN_STORAGE_DISKS 2 /* of the workers */
+
+/* Storages of files. */
 enum celeborn_storage { CELEBORN_MEMORY, CELEBORN_HDD, CELEBORN_SSD, CELEBORN_HDFS, CELEBORN_OSS, CELEBORN_S3 };
 
 /* A message as received. Borrows the caller's bytes. */
