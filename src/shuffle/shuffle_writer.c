@@ -15,8 +15,9 @@
  * are reserved in advance.
  *
  * If the rows stay in this process, a row that is combined twice costs more than one that is only moved. So rows also
- * bypass the table if it does not save a third of the first ones. A sample then counts the keys, and combining starts
- * again when there are two rows of a key. The choice depends on the rows alone: it is the same in each attempt.
+ * bypass the table if it does not, or would not, save a third of the first ones. A sample then counts the keys, and
+ * combining starts again when there are two rows of a key. The choice depends on the rows alone: it is the same in each
+ * attempt.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -33,6 +34,8 @@
 #define LEAST_BLOCK ((size_t)1 << 10)
 #define SET_ASIDE (2 * PAGE_BLOCK)
 #define FIRST_ROWS (1u << 17)            /* before rows may bypass the table for a sample of their keys */
+#define FEW_ROWS (1u << 14)              /* the same if they repeat some keys, but as few as random ones of many do */
+#define MIN_REPEATED 16                  /* rows that tell random keys from those that come in order */
 #define MIN_POOL_TO_BYPASS (256ul << 20) /* bytes: uncombined rows take more memory */
 
 struct shuffle_writer {
@@ -240,13 +243,21 @@ static int stop_combining(struct shuffle_writer *w, const fst_batch *batch, uint
         return r ? r : shuffle_writer_scatter(w, batch, first);
 }
 
-/* True if combining saves less than a third of the first rows, and rows may bypass the table for that. */
+/*
+ * True if combining saves less than a third of the first rows, and rows may bypass the table for that. If the keys are
+ * random, fewer rows tell how many keys there are: n rows of k keys have n * n / 2k repeated ones. 1/16 of 2^14 rows
+ * are of 2^17 keys, of which 2^17 rows would repeat more than a third. Without repeated rows they may come in order.
+ */
 static bool shuffle_writer_should_bypass(const struct shuffle_writer *w)
 {
         if (!w->may_bypass)
                 return false;
         const struct aggregate_stats stats = aggregate_stats(w->aggregate);
-        return stats.rows_in >= FIRST_ROWS && stats.keys * 3 > stats.rows_in * 2;
+        const uint64_t repeated = stats.rows_in - stats.keys;
+        if (stats.rows_in >= FIRST_ROWS)
+                return repeated * 3 < stats.rows_in;
+        return stats.rows_in >= FEW_ROWS && stats.rows_in < FEW_ROWS + FST_BATCH_ROWS && repeated >= MIN_REPEATED &&
+               repeated * 16 < stats.rows_in;
 }
 
 static int shuffle_writer_start_bypass(struct shuffle_writer *w, const fst_batch *batch)

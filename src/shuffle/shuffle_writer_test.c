@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rdd/pipeline/key.h"
 #include "rdd/pipeline/task_run.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
@@ -14,17 +15,22 @@
 enum { PARTITIONS = 3 };
 
 struct writer_case {
-        int64_t rows, keys; /* row i has the key i % keys and the value i */
+        int64_t rows, keys; /* row i has the key i % keys, or a random one, and the value i */
         size_t pool;        /* bytes */
-        bool local;
+        bool local, random;
 };
+
+static int64_t case_key(const struct writer_case *c, int64_t row)
+{
+        return (int64_t)((c->random ? key_mix((uint64_t)row + 1) : (uint64_t)row) % (uint64_t)c->keys);
+}
 
 static void writer_feed(struct op *writer, const struct writer_case *c)
 {
         static int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
         struct rows rows = {.batch = {.type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values}};
         for (int64_t i = 0; i < c->rows; i++) {
-                keys[rows.batch.rows] = i % c->keys;
+                keys[rows.batch.rows] = case_key(c, i);
                 values[rows.batch.rows++] = i;
                 if (rows.batch.rows < FST_BATCH_ROWS && i + 1 < c->rows)
                         continue;
@@ -52,10 +58,10 @@ static void check_output(const struct shuffle_output *output, const struct write
                 }
         }
         page_cursor_deinit(&cursor);
-        for (int64_t key = 0; key < c->keys; key++) {
-                const int64_t times = c->rows / c->keys + (key < c->rows % c->keys);
-                assert_int_equal(sums[key], times * key + c->keys * (times * (times - 1) / 2));
-        }
+        for (int64_t i = 0; i < c->rows; i++)
+                sums[case_key(c, i)] -= i;
+        for (int64_t key = 0; key < c->keys; key++)
+                assert_int_equal(sums[key], 0);
         free(sums);
 }
 
@@ -99,6 +105,13 @@ static uint64_t rows_written(struct writer_case c)
 static void moves_local_rows_of_many_keys_uncombined(void **state)
 {
         assert_int_equal(rows_written((struct writer_case){300000, 250000, AMPLE, true}), 300000);
+}
+
+/* Combining all rows would leave some 95,200 or 63,200. */
+static void tells_many_random_keys_by_few_rows(void **state)
+{
+        assert_in_range(rows_written((struct writer_case){100000, 1000000, AMPLE, true, true}), 99700, 99999);
+        assert_in_range(rows_written((struct writer_case){100000, 100000, AMPLE, true, true}), 62500, 63900);
 }
 
 static void combines_rows_that_leave_the_process(void **state)
@@ -165,6 +178,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(moves_local_rows_of_many_keys_uncombined),
+                cmocka_unit_test(tells_many_random_keys_by_few_rows),
                 cmocka_unit_test(combines_rows_that_leave_the_process),
                 cmocka_unit_test(combines_if_memory_is_small),
                 cmocka_unit_test(combines_few_keys_from_the_first_row),
