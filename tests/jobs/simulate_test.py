@@ -164,6 +164,34 @@ def test_what_is_saved_is_committed_once():
     assert seen["commits"] == 1000 and seen["jobsSucceeded"] == 1
 
 
+def test_executors_that_die_lose_nothing_in_celeborn():
+    seen = report("--celeborn", 4, "--stages", 4, "--death", 1, "--seeds", "1..3")
+    assert seen["jobsSucceeded"] == 3 and seen["executorsLost"] > 5
+    assert seen["shufflesCommitted"] > 6 and seen["filesCommitted"] == 250 * seen["shufflesCommitted"]
+    assert seen["fetchFailures"] == seen["shufflesLost"] == seen["mapsAgain"] == 0
+
+
+def test_workers_that_are_lost_make_maps_run_again_unless_files_are_replicated():
+    world = ("--celeborn", 5, "--stages", 4, "--lost-workers", 0.2, "--seeds", "1..5")
+    plain, copied = report(*world), report(*world, "--replication")
+    assert plain["workersLost"] > 1 and plain["shufflesLost"] > 1 and plain["mapsAgain"] == 250 * plain["shufflesLost"]
+    assert copied["workersLost"] > 0 and copied["revives"] > 0 and copied["mapsAgain"] == 0
+    assert plain["accepted"] - plain["mapsAgain"] == copied["accepted"]
+    assert plain["jobsSucceeded"] == copied["jobsSucceeded"] == 5
+
+
+def test_map_tasks_fail_when_all_workers_of_their_shuffle_are_lost_unless_they_get_others():
+    world = ("--celeborn", 3, "--stages", 2, "--tasks", 4000, "--lost-workers", 1, "--seeds", "1..2")
+    assert report(*world)["taskFailures"] > 0
+    seen = report(*world, "--conf", "spark.celeborn.client.shuffle.dynamicResourceEnabled=true")
+    assert seen["workersLost"] > 6 and seen["taskFailures"] == 0
+
+
+def test_random_worlds_with_celeborn():
+    seen = report("--random", "--celeborn", 4, "--seeds", "1..300")
+    assert min(seen[k] for k in ("workersLost", "revives", "shufflesLost", "mapsAgain", "jobsSucceeded", "kills")) > 10
+
+
 def test_messages_do_not_change_a_run():
     faults = ("--executors", 30, "--tasks", 2000, "--jobs", 2, "--stages", 3, "--death", 0.3, "--loss", 0.003,
               "--task-failures", 0.01, "--speculation", "--stragglers", "0.02x10")
@@ -209,6 +237,13 @@ def test_random_worlds():
     (["--messages", "--driver-deaths", "1"], "--messages measures one driver"),
     (["--messages=yes"], "--messages takes no value"),
     (["--messages", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out spark.firesteel.shuffle.store"),
+    (["--lost-workers", "0.1"], "add --celeborn WORKERS"),
+    (["--replication"], "add --celeborn WORKERS"),
+    (["--celeborn", "0"], "--celeborn"),
+    (["--celeborn", "1", "--replication"], "--replication needs two workers"),
+    (["--celeborn", "4", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out one"),
+    (["--celeborn", "4", "--driver-deaths", "1"], "does not go with --messages or --driver-deaths"),
+    (["--celeborn", "4", "-c", "spark.celeborn.client.shuffle.dynamicResourceFactor=2"], "set it to a share from 0 to 1"),
     (["--output", "xml"], "--output takes text or json, not 'xml'"),
 ])
 def test_what_was_asked_wrongly_is_named(words, expected):
@@ -219,7 +254,8 @@ def test_help_names_every_option():
     text = simulate("--help").stdout
     assert text == firesteel("help", "simulate").stdout
     for option in ("--executors", "--loss", "--death", "--stragglers", "--seeds", "--trace", "--replay",
-                   "--locality", "--racks", "--barrier", "--saves", "--speculation", "--exclusion"):
+                   "--locality", "--racks", "--barrier", "--saves", "--speculation", "--exclusion",
+                   "--celeborn", "--replication", "--lost-workers"):
         assert f"  {option} " in text
 
 

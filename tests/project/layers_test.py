@@ -79,6 +79,8 @@ def test_tree_is_clean(check):
     ("src/store/page.h", '#include "rdd/lineage.h"', "is lower than rdd"),
     ("src/sched/sched.h", '#include "store/page.h"', "sched is pure"),
     ("src/sched/tasks/pool.h", '#include "store/page.h"', "sched is pure"),
+    ("src/sched/sched.h", '#include "celeborn/lifecycle/lifecycle.h"', "sched is pure"),
+    ("src/sched/simulator/simulator.h", '#include "celeborn/lifecycle/celeborn_driver.h"', "sched is pure"),
     ("src/rdd/sort/sorter.h", '#include "rdd/aggregate/aggregate.h"', "is lower than rdd/aggregate"),
     ("src/conf/conf.h", '#include "../base/buf.h"', "never with ../"),
     ("src/conf/conf.h", '#include "units.h"', "written from the source root"),

@@ -54,6 +54,8 @@ const char command_simulate_help[] =
         "  --locality P              (0) a partition prefers an executor, or some hosts\n"
         "  --racks N                 (none) racks\n"
         "  --barrier P               (0) a stage is a barrier stage\n"
+        "  --celeborn N              (none) map outputs are at N workers of Celeborn; with --random, at 2 to 5\n"
+        "  --replication             … each at two of them: spark.celeborn.client.push.replicate.enabled=true\n"
         "  --saves P                 (0) a job's tasks ask the driver before they commit\n"
         "  --speculation             slow tasks get a second attempt: spark.speculation=true\n"
         "  --exclusion               exclude what fails too often: spark.excludeOnFailure.enabled=true\n"
@@ -71,6 +73,7 @@ const char command_simulate_help[] =
         "  --fetch-failures P        a task cannot fetch a shuffle\n"
         "  --task-failures P         an attempt fails\n"
         "  --cancels P               a job is cancelled while it runs\n"
+        "  --lost-workers RATE       deaths of each Celeborn worker per minute; another one replaces it\n"
         "  --driver-deaths N         (0) deaths of the driver, at random events; the next one goes on with its journal\n"
         "\n"
         "  --conf, -c KEY=VALUE      the scheduler's settings: spark.task.cpus, spark.scheduler.mode, …; with\n"
@@ -83,7 +86,7 @@ const char command_simulate_help[] =
 
 struct simulate_request {
         struct simulator_options o;
-        double executors, cores, hosts, tasks, jobs, stages, racks, driver_deaths;
+        double executors, cores, hosts, tasks, jobs, stages, racks, workers, driver_deaths;
         uint64_t seed, last_seed;
         struct message_costs costs; /* of all runs */
         bool messages;
@@ -210,7 +213,21 @@ static int simulate_read_conf(struct simulate_request *r, const char *value)
         return 0;
 }
 
-enum option_kind { COUNT, CHANCE, STRAGGLERS, SEED, SEEDS, TIME, CONF, TRACE, REPLAY, OUTPUT, RANDOM, MESSAGES, SWITCH };
+enum option_kind {
+        COUNT,
+        CHANCE,
+        STRAGGLERS,
+        SEED,
+        SEEDS,
+        TIME,
+        CONF,
+        TRACE,
+        REPLAY,
+        OUTPUT,
+        RANDOM,
+        MESSAGES,
+        SWITCH
+};
 
 static const struct option {
         const char *name;
@@ -237,6 +254,9 @@ static const struct option {
         {"--saves", CHANCE, offsetof(struct simulate_request, o.saves), 1, true},
         {"--speculation", SWITCH, 0, 0, true, "spark.speculation"},
         {"--exclusion", SWITCH, 0, 0, true, "spark.excludeOnFailure.enabled"},
+        {"--celeborn", COUNT, offsetof(struct simulate_request, workers), 10000},
+        {"--replication", SWITCH, 0, 0, true, "spark.celeborn.client.push.replicate.enabled"},
+        {"--lost-workers", CHANCE, offsetof(struct simulate_request, o.celeborn.deaths), 1e6, true},
         {"--messages", MESSAGES, 0, 0, true},
         {"--stragglers", STRAGGLERS, 0, 0, true},
         {"--task-time", TIME, 0, 0, true},
@@ -335,8 +355,8 @@ static int simulate_check_request(struct simulate_request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
-                        "--random draws the world from the seed: only --seed, --seeds, --driver-deaths, --trace and "
-                        "--output go with it");
+                        "--random draws the world from the seed: only --seed, --seeds, --driver-deaths, --celeborn, "
+                        "--trace and --output go with it");
         if (r->trace && r->driver_deaths > 0)
                 return simulate_usage("--trace writes the decisions of one driver: leave out --driver-deaths");
         if (r->messages && r->driver_deaths > 0)
@@ -376,9 +396,13 @@ static int simulate_read_config(struct simulate_request *r)
         if (e == 0 && !r->o.random && r->o.config.task_cpus > r->o.cores)
                 e = error_set(&error, -EINVAL, "spark.task.cpus is %d, but an executor has %d cores (--cores)",
                               r->o.config.task_cpus, r->o.cores);
+        r->o.celeborn.workers = (int)r->workers;
+        if (e == 0)
+                e = simulate_read_celeborn(&r->conf, &r->o, r->messages, r->driver_deaths > 0, &error);
         if (e == 0 && r->messages && r->o.stores)
-                e = error_set(&error, -EINVAL, "--messages has no map outputs outside of executors: leave out "
-                                               "spark.firesteel.shuffle.store");
+                e = error_set(&error, -EINVAL,
+                              "--messages has no map outputs outside of executors: leave out "
+                              "spark.firesteel.shuffle.store");
         if (e)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
@@ -457,6 +481,13 @@ static void simulate_print_report(const struct simulate_request *r, const struct
                 {"anywhere", "  ANY", (double)s->levels[LOCALITY_ANY], 0},
                 {"executors", "executors", (double)s->executors, 0},
                 {"executorsLost", "  of them lost", (double)s->executors_lost, 0},
+                {"workers", "workers of Celeborn", (double)s->workers, 0},
+                {"workersLost", "  of them lost", (double)s->workers_lost, 0},
+                {"revives", "  locations revived", (double)s->revives, 0},
+                {"shufflesCommitted", "  shuffles committed", (double)s->shuffles_committed, 0},
+                {"filesCommitted", "  files committed", (double)s->files_committed, 0},
+                {"shufflesLost", "  shuffles lost", (double)s->shuffles_lost, 0},
+                {"mapsAgain", "  map outputs lost with them", (double)s->maps_again, 0},
                 {"messagesLost", "messages lost", (double)s->messages_lost, 0},
                 {"messagesLate", "  late", (double)s->messages_late, 0},
                 {"messagesTwice", "  twice", (double)s->messages_twice, 0},

@@ -25,6 +25,17 @@ extern const char simulate_operator_help[];
 /* Runs firesteel simulate --operator …. Returns its exit status. */
 int simulate_operator(int argc, char **argv);
 
+struct fst_conf;
+struct fst_error;
+struct simulator_options;
+
+/*
+ * Reads how --celeborn stores map outputs into options->celeborn, whose workers and deaths are set. Returns 0, or
+ * -EINVAL with @error if the settings contradict each other. @messages, @driver_deaths: these options are given.
+ */
+int simulate_read_celeborn(const struct fst_conf *conf, struct simulator_options *options, bool messages,
+                           bool driver_deaths, struct fst_error *error);
+
 /* An option with a number: a count or a probability. */
 struct simulate_option {
         const char *name;

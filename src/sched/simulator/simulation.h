@@ -2,7 +2,8 @@
  *
  * simulator.c has the clock, the network and the executors; simulator_workload.c makes lineages and jobs;
  * simulator_invariants.c is the scheduler's owner and checks its decisions, with simulator_locality.c for task
- * placement, simulator_profiles.c for resource profiles and simulator_commits.c for output commits.
+ * placement, simulator_profiles.c for resource profiles, simulator_commits.c for output commits and
+ * simulator_celeborn.c for map outputs in Celeborn.
  */
 #pragma once
 
@@ -29,6 +30,9 @@ enum sim_event {
         SIM_ANSWER,     /* the reply (`index`) reaches task `number` */
         SIM_COMPUTED,   /* the driver learns that the batch with task `number` gives its core back */
         SIM_STORED,     /* the outputs of run `index` of generation `number` are stored */
+        SIM_CELEBORN,   /* message `number` reaches a server of Celeborn, or the driver */
+        SIM_WORKER_DIE, /* Celeborn's worker `index` dies */
+        SIM_WORKER_ADD, /* another one registers */
 };
 
 /* SIM_ADD: number is the cores + SIM_PROFILE times the resource profile. */
@@ -102,6 +106,7 @@ typedef VEC(int32_t) sim_numbers;
 struct sim_input {
         int shuffle_id, n;
         int32_t *executors;
+        int32_t attempt; /* at Celeborn */
 };
 
 struct sim_set {
@@ -112,7 +117,8 @@ struct sim_set {
         int dead_input, dead_map; /* the first missing one; -1: none */
         int stage, attempt, n;
         int profile;
-        int save; /* the job, if its tasks commit; otherwise -1 */
+        int save;                /* the job, if its tasks commit; otherwise -1 */
+        int32_t attempt_written; /* of its shuffle at Celeborn */
         bool barrier;
         int64_t submitted, began; /* time, and number of the event */
         int32_t *first; /* by task: its locations are places[first[i]] … places[first[i + 1] - 1]; NULL: no task has any
@@ -125,6 +131,7 @@ struct sim_set {
 /* A map output that the simulated executors wrote. Its handle is index + 1. */
 struct sim_output {
         int32_t executor, shuffle, map;
+        int32_t attempt; /* at Celeborn */
         enum { OUTPUT_WRITTEN, OUTPUT_COUNTED, OUTPUT_RELEASED } state;
 };
 
@@ -188,7 +195,8 @@ struct sim {
         struct task_profile answer;     /* for sim_profile */
         struct resource_request request;
         struct commit_coordinator *commits;
-        const struct sim_set *gang; /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
+        struct sim_celeborn *celeborn; /* NULL: map outputs are not there */
+        const struct sim_set *gang;    /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
         sim_numbers gang_on;
         int gang_next;
         bool keeps_size;   /* lost executors are replaced by equal ones */
@@ -315,6 +323,39 @@ void sim_commits_accepted(struct sim *sim, struct sim_job *job, int output, int6
 void sim_commits_reset(struct sim_job *job);
 void sim_commits_check_job(struct sim *sim, const struct sim_job *job, int id);
 
+/* -------------------------------------------------------------------------------------- simulator_celeborn.c */
+
+/* Starts the servers and the lifecycle manager. The latter frees also the events that are left. */
+void sim_celeborn_new(struct sim *sim);
+void sim_celeborn_free(struct sim *sim);
+
+/* Events: SIM_CELEBORN, SIM_WORKER_DIE, SIM_WORKER_ADD, and the deadline (INT64_MAX if no task waits). */
+void sim_celeborn_on_message(struct sim *sim, int64_t number);
+void sim_celeborn_on_die(struct sim *sim, int worker);
+void sim_celeborn_add_worker(struct sim *sim);
+int64_t sim_celeborn_deadline(const struct sim *sim);
+void sim_celeborn_tick(struct sim *sim);
+
+/* On the executor: the task has computed; returns true if it must wait, and continues with the answer. Else its outcome
+ * tells whether it could read and push. */
+bool sim_celeborn_waits(struct sim *sim, int run, int64_t task_id);
+
+/* A map stage begins; a stage that reads @from begins. */
+void sim_celeborn_begin(struct sim *sim, struct sim_set *s, const struct stage *stage);
+void sim_celeborn_maps_ended(struct sim *sim, struct sim_input *input, const struct map_outputs *from);
+
+/* False if a map task that has succeeded wrote to a shuffle that was given up meanwhile. */
+bool sim_celeborn_has_output(struct sim *sim, int64_t task_id);
+
+/* The cleaner removes a shuffle, unless a running job needs it (driver/cleaner.h). */
+void sim_celeborn_clean(struct sim *sim, int shuffle);
+
+/* Draws the servers of a random world. */
+void sim_celeborn_draw(struct simulator_options *o);
+
+/* A fetch of the set failed: gives up the shuffle. Returns false if it was given up before. */
+bool sim_celeborn_lost(struct sim *sim, const struct sim_set *set);
+
 /* --------------------------------------------------------------------------------------- simulator_journal.c */
 
 /* The outputs of the next job that earlier drivers have left, of @n; owned. NULL: none. */
@@ -329,8 +370,8 @@ void sim_journal_reset(struct sim *sim, int job);
 void sim_journal_job_ended(struct sim *sim);
 
 /*
- * The driver dies: what runs on living executors is held. The next one begins: these executors register. And the job was
- * submitted: its task sets adopt the batches that they need.
+ * The driver dies: what runs on living executors is held. The next one begins: these executors register. And the job
+ * was submitted: its task sets adopt the batches that they need.
  */
 void sim_journal_hold(struct sim *sim);
 void sim_journal_return(struct sim *sim);
@@ -350,6 +391,15 @@ bool sim_mishap(struct sim *sim, double chance);
 
 /* Delay of a message; -1: lost. @twice may be NULL for a message that cannot be duplicated. */
 int64_t sim_travel(struct sim *sim, bool *twice);
+
+/* A random lifetime around @mean, distributed exponentially. */
+int64_t sim_lifetime(struct sim *sim, int64_t mean);
+
+/* True if map outputs outlive executors because they are stored elsewhere. */
+static inline bool sim_outputs_are_stored(const struct sim *sim)
+{
+        return sim->o.stores || sim->celeborn;
+}
 
 /* Bits derived only from the seed and three numbers. */
 uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c);

@@ -122,6 +122,11 @@ int64_t sim_travel(struct sim *sim, bool *twice)
         }
 }
 
+int64_t sim_lifetime(struct sim *sim, int64_t mean)
+{
+        return (int64_t)(-natural_log(1 - simulator_unit(simulator_draw(sim))) * (double)mean);
+}
+
 /* Starts the batch's current task after @delay. */
 static void begin_task(struct sim *sim, int index, int64_t delay)
 {
@@ -206,8 +211,7 @@ void sim_add_executor(struct sim *sim, int host, int cores, int profile)
         if (sim->o.messages)
                 sim->o.messages->executor_added(sim->o.messages->owner, index, id, name, cores);
         if (sim->life_ns > 0 && sim->now < sim->calm_at)
-                sim_at(sim, (int64_t)(-natural_log(1 - simulator_unit(simulator_draw(sim))) * (double)sim->life_ns),
-                       SIM_DIE, index, 1);
+                sim_at(sim, sim_lifetime(sim, sim->life_ns), SIM_DIE, index, 1);
 }
 
 bool sim_input_gone(struct sim *sim, struct sim_set *set)
@@ -233,7 +237,7 @@ static void simulator_die(struct sim *sim, int executor)
         if (!e->works)
                 return;
         e->works = false;
-        if (!sim->o.config.outputs_outlive_executors && !sim->o.stores)
+        if (!sim->o.config.outputs_outlive_executors && !sim_outputs_are_stored(sim))
                 vec_push(&sim->deaths, executor);
         for (int run = e->first; run >= 0; run = sim->runs.data[run].next)
                 sim->runs.data[run].generation++;
@@ -314,8 +318,8 @@ static enum task_state simulator_outcome(struct sim *sim, const struct sim_run *
                 return task->commit == SIM_COMMIT_DENIED ? TASK_COMMIT_DENIED : TASK_FAILED;
         if (task->kill_came)
                 return sim->o.random && run->set->save < 0 && sim_roll(sim, 4) == 0 ? TASK_SUCCEEDED : TASK_KILLED;
-        if (task->outcome == TASK_FETCH_FAILED)
-                return TASK_FETCH_FAILED;
+        if (task->outcome == TASK_FETCH_FAILED || task->outcome == TASK_FAILED)
+                return (enum task_state)task->outcome;
         if (run->set->n_inputs > 0 && sim_mishap(sim, sim->o.fetch_failures))
                 return TASK_FETCH_FAILED;
         if (!sim_mishap(sim, sim->o.task_failures))
@@ -381,7 +385,7 @@ static void simulator_on_step(struct sim *sim, int index, int64_t generation)
                 return;
         int64_t id = run->first_id + run->at;
 
-        if (sim_commits_ask(sim, index, id))
+        if (sim_celeborn_waits(sim, index, id) || sim_commits_ask(sim, index, id))
                 return;
         run->at++;
         sim->tasks.data[id].outcome = (uint8_t)simulator_outcome(sim, run, &sim->tasks.data[id]);
@@ -418,7 +422,7 @@ static void name_fetch(struct sim *sim, const struct sim_set *set, struct task_f
         int i = set->dead_input, m = set->dead_map;
 
         if (i < 0) {
-                i = (int)sim_roll(sim, (uint32_t)set->n_inputs);
+                i = sim->celeborn ? 0 : (int)sim_roll(sim, (uint32_t)set->n_inputs); /* as sim_celeborn_lost */
                 m = (int)sim_roll(sim, (uint32_t)set->inputs[i].n);
         }
         *fetch = (struct task_fetch){
@@ -429,11 +433,27 @@ static void name_fetch(struct sim *sim, const struct sim_set *set, struct task_f
                 if (sim_roll(sim, 3) == 0)
                         fetch->executor = -1;
         }
+        if (sim->celeborn) /* no single output is lost, but the shuffle */
+                fetch->map_partition = fetch->executor = -1;
         sim->report->fetch_failures++;
+}
+
+/* A failed fetch loses its shuffle in Celeborn, if outputs are there, before the scheduler learns of the failure. */
+static void celeborn_on_fetch_failed(struct sim *sim, int64_t id)
+{
+        const struct sim_task *task = &sim->tasks.data[id];
+
+        if (!sim->celeborn || task->run < 0 || task->told || task->outcome != TASK_FETCH_FAILED)
+                return;
+        tell_statuses(sim);
+        if (sim->tasks.data[id].run >= 0)
+                sim_celeborn_lost(sim, sim->runs.data[sim->tasks.data[id].run].set);
 }
 
 static void receive_status(struct sim *sim, int64_t id)
 {
+        celeborn_on_fetch_failed(sim, id);
+
         struct sim_task *task = &sim->tasks.data[id];
         struct task_status *status = &sim->batch[sim->batched];
         const struct sim_run *run = task->run >= 0 ? &sim->runs.data[task->run] : NULL;
@@ -450,6 +470,8 @@ static void receive_status(struct sim *sim, int64_t id)
                 name_fetch(sim, run->set, &sim->fetches[sim->batched]);
                 status->fetch = &sim->fetches[sim->batched];
         }
+        if (status->state == TASK_SUCCEEDED && run && !run->set->result && !sim_celeborn_has_output(sim, id))
+                status->state = TASK_KILLED;
         sim->report->failures += status->state == TASK_FAILED && run;
         if (run && sim->commits)
                 sim_commits_failed(sim, id, status->state);
@@ -461,8 +483,9 @@ static void receive_status(struct sim *sim, int64_t id)
                         return;
                 vec_push(&sim->outputs, (struct sim_output){.executor = run->executor,
                                                             .shuffle = info.set->stage->shuffle->shuffle_id,
-                                                            .map = info.partition});
-                status->output = sim->outputs.len | (sim->o.stores ? MAP_OUTPUT_STORED : 0);
+                                                            .map = info.partition,
+                                                            .attempt = run->set->attempt_written});
+                status->output = sim->outputs.len | (sim_outputs_are_stored(sim) ? MAP_OUTPUT_STORED : 0);
         } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: must be released at once */
                 vec_push(&sim->outputs, (struct sim_output){.executor = -1, .shuffle = -1, .map = -1});
                 status->output = sim->outputs.len;
@@ -542,7 +565,8 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 on_notice(sim, event->index);
                 break;
         case SIM_ADD:
-                sim_add_executor(sim, event->index, (int)(event->number % SIM_PROFILE), (int)(event->number / SIM_PROFILE));
+                sim_add_executor(sim, event->index, (int)(event->number % SIM_PROFILE),
+                                 (int)(event->number / SIM_PROFILE));
                 break;
         case SIM_DISABLE:
                 on_disable(sim, event->index);
@@ -562,6 +586,15 @@ static void simulator_handle(struct sim *sim, const struct event *event)
         case SIM_STORED:
                 on_stored(sim, event->index, event->number);
                 break;
+        case SIM_CELEBORN:
+                sim_celeborn_on_message(sim, event->number);
+                break;
+        case SIM_WORKER_DIE:
+                sim_celeborn_on_die(sim, event->index);
+                break;
+        case SIM_WORKER_ADD:
+                sim_celeborn_add_worker(sim);
+                break;
         case SIM_SUBMIT:
                 since = clock_of(sim);
                 sim_submit(sim);
@@ -571,7 +604,10 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 on_cancel(sim, event);
                 break;
         case SIM_UNREGISTER:
-                sched_unregister_shuffle(sim->s, event->index);
+                if (sim->celeborn)
+                        sim_celeborn_clean(sim, event->index);
+                else
+                        sched_unregister_shuffle(sim->s, event->index);
                 break;
         case SIM_CACHE:
                 sim->rdds.data[event->index]->whole = !sim->rdds.data[event->index]->whole;
@@ -591,7 +627,7 @@ static void simulator_kill_executors(struct sim *sim)
 /* Receives messages, then lets the scheduler decide. Returns false if no event is left. */
 static bool simulator_turn(struct sim *sim)
 {
-        int64_t next = MIN(event_queue_time(&sim->queue), sched_deadline(sim->s));
+        int64_t next = MIN(MIN(event_queue_time(&sim->queue), sched_deadline(sim->s)), sim_celeborn_deadline(sim));
 
         if (next == INT64_MAX)
                 return false;
@@ -606,6 +642,8 @@ static bool simulator_turn(struct sim *sim)
                 simulator_handle(sim, &event);
         }
         tell_statuses(sim);
+        if (sim_celeborn_deadline(sim) <= sim->now)
+                sim_celeborn_tick(sim);
         simulator_kill_executors(sim);
         int64_t since = clock_of(sim);
 
@@ -650,6 +688,8 @@ static void simulator_begin(struct sim *sim)
         sim->s = sched_new(&sim->o.config, &sim_ops, sim);
         if (sim->o.trace.write)
                 sched_record(sim->s, sim->o.trace);
+        if (sim->o.celeborn.workers > 0)
+                sim_celeborn_new(sim);
         for (int i = 0; i < sim->o.executors && !sim->broken; i++)
                 if (i == 0 || !sim->o.random || sim_roll(sim, 2))
                         sim_add_executor(sim, i % sim->o.hosts, 0, i % (sim->n_profiles + 1));
@@ -702,6 +742,7 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
         sim_check_freed(sim);
         sim_check(sim, !sim->commits || commit_coordinator_is_empty(sim->commits),
                   "the commit coordinator still has stages");
+        sim_celeborn_free(sim);
         event_queue_deinit(&sim->queue);
         sim_free_work(sim);
         vec_deinit(&sim->executors);

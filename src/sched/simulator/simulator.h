@@ -54,8 +54,8 @@ struct simulator_journal {
         size_t durable; /* so many are left for sure */
         VEC(struct simulator_commit) committed;
         VEC(struct simulator_held) held;
-        int64_t next_task_id;      /* ids below are those of earlier drivers */
-        int64_t taken_over;        /* tasks that went on with another driver */
+        int64_t next_task_id;     /* ids below are those of earlier drivers */
+        int64_t taken_over;       /* tasks that went on with another driver */
         int64_t adopted, revoked; /* commits whose driver did not hear of them; permissions that were not used */
         bool lazy_commits;        /* for tests: permissions are not durable before they are given */
 };
@@ -100,7 +100,14 @@ struct simulator_options {
         int racks;               /* number of racks of the hosts; 0: unknown */
         double barrier;          /* chance that a stage is a barrier stage */
         double saves;            /* chance that a job's tasks ask for permission to commit */
-        bool stores;             /* map outputs are stored outside of executors, while other tasks have the core */
+        struct {
+                int workers;    /* map outputs are at so many workers of Celeborn; 0: elsewhere. Not with stores */
+                double deaths;  /* per worker and minute */
+                bool replicate; /* each file is at two workers */
+                bool dynamic;   /* a map stage gets workers that register while it runs, if … */
+                double dynamic_factor; /* … at least this share of those that it has is lost */
+        } celeborn;
+        bool stores; /* map outputs are stored outside of executors, while other tasks have the core */
         struct sched_config config;
         int64_t (*clock)(void);        /* ns, to measure the cost of decisions; NULL: not measured */
         struct sched_trace_sink trace; /* .write NULL: no trace */
@@ -108,8 +115,9 @@ struct simulator_options {
                         uint32_t dice); /* for tests: breaks the scheduler, to check that it is noticed; may be NULL */
         struct simulator_journal *journal; /* of earlier drivers, and then of this one; NULL: not journaled */
         int64_t dies_at;                   /* the driver dies after so many events; 0: it does not. With a journal */
-        const struct simulator_messages *messages; /* NULL: messages are not encoded. Not with random or stores */
-        may_commit_fn *may_commit;         /* for tests: replaces commit_coordinator_may_commit; NULL: not replaced */
+        const struct simulator_messages
+                *messages;         /* NULL: messages are not encoded. Not with random, stores or Celeborn */
+        may_commit_fn *may_commit; /* for tests: replaces commit_coordinator_may_commit; NULL: not replaced */
 };
 
 /* One executor of one core, one task of a second, Spark's defaults, no faults. */
@@ -138,6 +146,7 @@ struct simulator_report {
         int64_t speculative, excluded, gangs, resets, unschedulable;
         int64_t levels[5]; /* first attempts with preferred locations, by enum task_locality */
         int64_t commits, commits_denied, commits_void; /* void: the attempt failed after its commit */
+        int64_t workers, workers_lost, revives, shuffles_committed, files_committed, shuffles_lost, maps_again;
         int64_t virtual_ns;
         int64_t decisions, decision_ns; /* calls of the scheduler, and their duration by options.clock */
 };

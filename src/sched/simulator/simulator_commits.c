@@ -61,7 +61,7 @@ bool sim_commits_ask(struct sim *sim, int index, int64_t task_id)
         struct sim_task *task = &sim->tasks.data[task_id];
         bool twice;
 
-        if (run->set->save < 0 || task->kill_came || task->outcome == TASK_FETCH_FAILED)
+        if (run->set->save < 0 || task->kill_came || task->outcome != TASK_SUCCEEDED)
                 return false;
         if (task->commit == SIM_COMMIT_ALLOWED && !sim_mishap(sim, sim->o.random ? 0.02 : 0))
                 simulator_commits_commit(sim, run->set, task_id);

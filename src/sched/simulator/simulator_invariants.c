@@ -151,7 +151,8 @@ static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage
                           "output %d of shuffle %d on executor %d is really output %d of shuffle %d on executor %d%s",
                           m, from->shuffle_id, at->executor, output->map, output->shuffle, output->executor,
                           output->state == OUTPUT_COUNTED ? "" : ", released");
-                if (set->dead_input < 0 && !sim->o.stores && !sim->executors.data[output->executor].works) {
+                if (set->dead_input < 0 && !sim_outputs_are_stored(sim) &&
+                    !sim->executors.data[output->executor].works) {
                         set->dead_input = set->n_inputs - 1; /* it died, but the driver does not know yet */
                         set->dead_map = m;
                 }
@@ -174,6 +175,8 @@ static void simulator_invariants_stage_submitted(void *owner, struct stage *stag
         s->profile = sim_profile_of_stage(sim, stage->lineage);
         s->submitted = sim->now;
         s->began = sim->report->events;
+        if (sim->celeborn && !s->result)
+                sim_celeborn_begin(sim, s, stage);
         sim_commits_begin(sim, s, stage);
         sim_places_begin(sim, s, set);
         if (sim->o.messages)
@@ -185,6 +188,8 @@ static void simulator_invariants_stage_submitted(void *owner, struct stage *stag
         for (int i = 0; i < stage->n_parents; i++)
                 if (simulator_invariants_reads(stage, stage->parents[i]))
                         read_inputs(sim, s, stage->parents[i]);
+        for (int i = 0; i < s->n_inputs && sim->celeborn && !sim->broken; i++)
+                sim_celeborn_maps_ended(sim, &s->inputs[i], dag_shuffle(sim->s, s->inputs[i].shuffle_id)->outputs);
         for (int i = 0; i < set->n && !s->result; i++)
                 sim_check(sim, !map_outputs_has(stage->outputs, task_set_output(set, i)),
                           "stage %s computes the existing output %d", set->id, task_set_output(set, i));
@@ -462,7 +467,7 @@ void sim_check_lost(struct sim *sim, int executor)
         const struct sim_executor *e = &sim->executors.data[executor];
 
         sim_check(sim, e->first < 0, "executor %d is lost, but one of its tasks is not", executor);
-        sim_check(sim, e->outputs == 0 || sim->o.config.outputs_outlive_executors || sim->o.stores,
+        sim_check(sim, e->outputs == 0 || sim->o.config.outputs_outlive_executors || sim_outputs_are_stored(sim),
                   "executor %d is lost, but %d of its map outputs are still counted", executor, e->outputs);
 }
 

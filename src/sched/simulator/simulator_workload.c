@@ -115,6 +115,10 @@ void sim_draw(struct sim *sim)
         sim->calm_at = o->task_ns * (20 + sim_roll(sim, 60));
         draw_placing(sim);
         o->stores = object_hash_number(o->seed + 1) % 4 == 0; /* leaves the other draws of a seed as they are */
+        if (o->celeborn.workers > 0) {
+                o->stores = false;
+                sim_celeborn_draw(o);
+        }
         if (sim_roll(sim, 8) == 0)
                 sim->stop_at = 1 + sim_roll(sim, 300);
 }
