@@ -30,7 +30,7 @@ struct journal_writer {
         uint64_t requested; /* `written` is called once this is durable; 0: nobody has asked */
         int64_t since;      /* when the first record of `pending` was added; ns */
         int waiting;        /* threads in journal_writer_sync */
-        bool failed, stopping, folds;
+        bool failed, stopping, folds, looks;
 
         pthread_mutex_t place_lock; /* guards `place` and the next two */
         bool superseded, removed;
@@ -92,15 +92,16 @@ static bool journal_writer_wait(struct journal_writer *w)
                         return true;
                 if (w->stopping)
                         return false;
-                if (w->pending.len) {
+                if (w->pending.len && !w->looks) {
                         journal_writer_wait_until(w, w->since + ms_to_ns(w->options.interval_ms));
                         continue;
                 }
                 int64_t until = __atomic_load_n(&w->looked, __ATOMIC_RELAXED) + ms_to_ns(w->options.watch_ms);
-                if (now < until) {
+                if (now < until && !w->looks) {
                         journal_writer_wait_until(w, until);
                         continue;
                 }
+                w->looks = false;
                 pthread_mutex_unlock(&w->lock);
                 journal_writer_check_epoch(w, 0);
                 pthread_mutex_lock(&w->lock);
@@ -243,6 +244,14 @@ void journal_writer_fold(struct journal_writer *w)
 {
         pthread_mutex_lock(&w->lock);
         w->folds = true;
+        pthread_mutex_unlock(&w->lock);
+}
+
+void journal_writer_look(struct journal_writer *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->looks = true;
+        pthread_cond_signal(&w->wake);
         pthread_mutex_unlock(&w->lock);
 }
 

@@ -70,3 +70,6 @@ bool journal_writer_sync(struct journal_writer *w);
  * Looks at the place if the last look is more than @fresh_ms old.
  */
 bool journal_writer_check_epoch(struct journal_writer *w, int64_t fresh_ms);
+
+/* Makes the writer's thread look now, which calls superseded if a newer epoch exists. Does not wait. */
+void journal_writer_look(struct journal_writer *w);

@@ -240,6 +240,20 @@ static void a_newer_epoch_is_noticed(void **state)
         assert_false(journal_writer_check_epoch(w, 3600000));
         journal_writer_stop(w);
         noticed = 0;
+        w = start_writer(old, &options);
+        journal_writer_look(w);
+        while (__atomic_load_n(&noticed, __ATOMIC_RELAXED) == 0) /* the thread looks when it is asked to */
+                usleep(1000);
+        journal_writer_stop(w);
+        noticed = 0;
+        options.interval_ms = 3600000;
+        w = start_writer(old, &options);
+        put_record(w, 1);
+        journal_writer_look(w);
+        while (__atomic_load_n(&noticed, __ATOMIC_RELAXED) == 0) /* also while a record waits */
+                usleep(1000);
+        journal_writer_stop(w);
+        noticed = 0;
         options.watch_ms = 1;
         w = start_writer(old, &options);
         while (__atomic_load_n(&noticed, __ATOMIC_RELAXED) == 0) /* also without a write */

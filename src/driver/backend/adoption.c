@@ -152,7 +152,8 @@ static void adoption_take_key(struct cluster_backend *b, ProtobufCBinaryData key
 int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error)
 {
         const struct driver_epoch epoch = job_runner_epoch(b->runner);
-        /* A stuck driver that wakes up finds its executors gone to the next one and starts others: they run nothing. */
+        /* A stuck driver that wakes up finds its executors gone to the next one and starts others: they run nothing,
+         * or, while the journal's thread looks in a remote place, tasks that cannot commit. */
         job_runner_check_epoch(b->runner);
         if (!r->holdings)
                 return 0;

@@ -325,7 +325,7 @@ void job_runner_keep_secret(struct job_runner *runner);
 /* An executor of an earlier driver has brought the key of the application's encrypted files. */
 void job_runner_keep_io_key(struct job_runner *runner);
 
-/* Ends this process if another driver has the application. */
+/* Ends this process, now or soon, if another driver has the application (resume_check_epoch). */
 void job_runner_check_epoch(struct job_runner *runner);
 
 /* An executor of an earlier driver will not register. */

@@ -56,6 +56,14 @@ bool resume_may_commit(struct resume *r)
                journal_writer_check_epoch(r->writer, journal_place_is_remote(r->place) ? REMOTE_FRESH_MS : 0);
 }
 
+void resume_check_epoch(struct resume *r)
+{
+        if (r && r->writer && journal_place_is_remote(r->place))
+                journal_writer_look(r->writer);
+        else
+                resume_may_commit(r);
+}
+
 bool resume_is_resumed(const struct resume *r)
 {
         return r && r->resumed;

@@ -135,6 +135,10 @@ void resume_sync(struct resume *r);
 /* Returns false if another driver has the application: then nobody may commit. */
 bool resume_may_commit(struct resume *r);
 
+/* Ends this process if another driver has the application: at once, or, if the journal is on HDFS or in an object
+ * store, as soon as the journal's thread has looked there. Never waits for a server. */
+void resume_check_epoch(struct resume *r);
+
 /*
  * Journals that a task may commit its output: it must get that answer only after the record is durable. Returns false
  * if there is no journal, and nothing to wait for. On the runner's thread.

@@ -104,7 +104,7 @@ void job_runner_reserve_executor_ids(struct job_runner *runner, int next)
 
 void job_runner_check_epoch(struct job_runner *runner)
 {
-        resume_may_commit(runner->sc->resume);
+        resume_check_epoch(runner->sc->resume);
 }
 
 void job_runner_publish_driver(struct job_runner *runner, const char *url)
