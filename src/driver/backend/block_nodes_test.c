@@ -39,6 +39,7 @@ struct block_node {
         int served; /* replies sent; atomic */
         int damage; /* replies still to damage; atomic */
         int cut;    /* replies still to cut short; atomic */
+        int64_t unwanted; /* the driver removes this broadcast when it hears of a piece; 0: none */
 };
 
 struct cluster {
@@ -71,6 +72,13 @@ static void on_block_changed(void *owner, struct block_name name, const struct b
 {
         struct block_node *n = owner;
         block_master_update(n->cluster->master, n->index, name, info);
+        if (n->unwanted && name.kind == BLOCK_BROADCAST && name.id == n->unwanted) {
+                int *had;
+                n->unwanted = 0;
+                block_master_remove_broadcast(n->cluster->master, name.id, false, &had);
+                free(had);
+                broadcasts_remove(n->env.broadcasts, name.id);
+        }
 }
 
 /* A stream that damages the bytes of another one. */
@@ -568,6 +576,25 @@ static void reads_broadcast_from_remaining_peers(void **state)
         free(value);
 }
 
+static void withdraws_a_broadcast_that_is_removed_while_it_is_fetched(void **state)
+{
+        struct cluster *c = *state;
+        size_t size = 10 * PIECE;
+        char *value = value_of(size, true);
+        struct block_location at[MAX_BLOCK_LOCATIONS];
+        assert_int_equal(broadcasts_put(c->nodes[DRIVER].env.broadcasts, 1, value, size, NULL), 0);
+        c->nodes[0].unwanted = 1;
+        check_value(&c->nodes[0], 1, value, size); /* the task that fetches it has it still */
+        assert_false(broadcasts_remove(c->nodes[0].env.broadcasts, 1));
+        for (int32_t i = 0; i < 10; i++)
+                assert_int_equal(block_master_locations(c->master, (struct block_name){BLOCK_BROADCAST, 1, i}, 1, at,
+                                                        MAX_BLOCK_LOCATIONS, NULL),
+                                 0);
+        check_value(&c->nodes[1], 1, value, size);
+        assert_int_equal(c->nodes[0].served, 0);
+        free(value);
+}
+
 static void evicts_broadcast_to_disk(void **state)
 {
         struct cluster *c = *state;
@@ -623,6 +650,7 @@ int main(void)
                 test(executors_serve_broadcast_pieces),
                 test(concurrent_reads_fetch_broadcast_once),
                 test(reads_broadcast_from_remaining_peers),
+                test(withdraws_a_broadcast_that_is_removed_while_it_is_fetched),
                 test(evicts_broadcast_to_disk),
                 cmocka_unit_test(rejects_invalid_pieces),
         };

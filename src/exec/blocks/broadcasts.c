@@ -521,12 +521,18 @@ static int fetch_all_pieces(struct broadcasts *b, struct broadcast_value *v, con
                 pthread_mutex_unlock(&b->lock);
                 announce_piece(b, v, order[i], true);
         }
-        for (int32_t i = 0; i < v->pieces && r; i++)
-                if (v->have[i])
-                        announce_piece(b, v, i, false);
         free(f.scratch);
         free(order);
         return r;
+}
+
+/* Tells the driver that the fetched pieces are gone: the value was not completed, or was removed meanwhile, when the
+ * driver knew only those that had been announced. */
+static void withdraw_pieces(struct broadcasts *b, const struct broadcast_value *v)
+{
+        for (int32_t i = 0; i < v->pieces; i++)
+                if (v->have[i])
+                        announce_piece(b, v, i, false);
 }
 
 /* Fetches the value that this thread has added to the table as PARTIAL, with one hold for itself. */
@@ -536,17 +542,19 @@ static int fetch_value(struct broadcasts *b, struct broadcast_value *v, const in
         if (r == 0)
                 r = fetch_all_pieces(b, v, stopped, error);
         pthread_mutex_lock(&b->lock);
-        if (r == 0) {
-                v->state = READY;
-                free(steal(v->have));
-        } else {
-                doom_value(b, v);
-        }
-        pthread_cond_broadcast(&b->changed);
         if (r == 0)
-                pthread_mutex_unlock(&b->lock);
+                v->state = READY;
         else
-                release_value_unlock(b, v);
+                doom_value(b, v);
+        const bool removed = v->doomed;
+        if (!removed)
+                free(steal(v->have));
+        pthread_cond_broadcast(&b->changed);
+        pthread_mutex_unlock(&b->lock);
+        if (removed)
+                withdraw_pieces(b, v);
+        if (r)
+                broadcasts_release(b, v);
         return r;
 }
 
