@@ -19,8 +19,9 @@ static struct sockaddr_un listener = {.sun_family = AF_UNIX};
 static _Thread_local int connection = -1; /* closed with the process, because executor threads live as long */
 
 static const char *const names[] = {
-        [FAULT_REGISTER] = "register", [FAULT_MAP] = "map",       [FAULT_FETCH] = "fetch",
-        [FAULT_REDUCE] = "reduce",     [FAULT_COMMIT] = "commit", [FAULT_CACHED_READ] = "cached_read",
+        [FAULT_REGISTER] = "register",   [FAULT_MAP] = "map",       [FAULT_FETCH] = "fetch",
+        [FAULT_REDUCE] = "reduce",       [FAULT_COMMIT] = "commit", [FAULT_CACHED_READ] = "cached_read",
+        [FAULT_BROADCAST] = "broadcast",
 };
 
 void fault_points_init(const char *executor_id)

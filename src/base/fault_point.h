@@ -19,6 +19,7 @@ enum fault_place {
         FAULT_REDUCE,      /* after it has read all map outputs of a partition, or before it reports the result */
         FAULT_COMMIT,      /* before or just after the commit of an output */
         FAULT_CACHED_READ, /* while it reads the rows of a cached partition, local or remote */
+        FAULT_BROADCAST,   /* before it requests a piece of a broadcast value or stage */
 };
 
 extern bool fault_points_armed;

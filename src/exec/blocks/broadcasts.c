@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/fault_point.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -457,6 +458,7 @@ static int fetch_piece(struct broadcast_fetch *f, int32_t piece, struct fst_erro
         size_t bytes = (size_t)MIN(f->v->size - offset, (uint64_t)f->b->options.piece);
         int r = -ENOENT;
         for (int round = 0; round < ROUNDS; round++) {
+                fault_point(FAULT_BROADCAST);
                 int n = piece_locations(f, piece, at, error);
                 if (n < 0)
                         return n;
