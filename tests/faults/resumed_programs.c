@@ -7,6 +7,7 @@
  *      spark-submit resumed_programs.c saves DIR           two saves of map outputs, and one without a shuffle
  *      spark-submit resumed_programs.c accumulators DIR    counters in map and result tasks of several jobs
  *      spark-submit resumed_programs.c barrier DIR         two barrier stages, one of them behind a shuffle
+ *      spark-submit resumed_programs.c skewed DIR          a skewed join, whose keys a job of its own samples
  *      spark-submit resumed_programs.c checkpoint DIR      a chain of RDDs, of which two are checkpointed
  *
  * Each saves its sorted rows in DIR/out, and prints sums. A row takes 300 microseconds, or as many as an argument
@@ -302,6 +303,31 @@ static void run_barrier(fst_context *sc, const char *dir)
         save_rows(summed_together(counts, dir, "barrier2"), dir, "out");
 }
 
+/* Three of four rows have one key. */
+static int skewed_pair_of(fst_task *task, int64_t i, fst_out *out)
+{
+        fst_emit(out, i % 4 ? 7 : i % 20, i);
+        return 0;
+}
+
+static int multiply_pair(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
+{
+        fst_emit(out, key, left * right % 1009);
+        return 0;
+}
+
+static void run_skewed(fst_context *sc, const char *dir)
+{
+        int64_t sum = 0;
+        fst_rdd *left = fst_map(traced_rows(sc, dir, "left", ROWS * 2), skewed_pair_of, FST_PAIR(I64, I64));
+        fst_rdd *right = fst_map(traced_rows(sc, dir, "right", ROWS), pair_of, FST_PAIR(I64, I64));
+        fst_rdd *joined = fst_skewed_join_n(left, right, multiply_pair, FST_PAIR(I64, I64), PARTS);
+        fst_rdd *sums = fst_reduce_by_key_n(traced_pairs(joined, dir, "joined"), fst_fn_sum, PARTS);
+        fst_reduce(fst_values(sums), fst_fn_sum, &sum);
+        printf("joined sum %lld\n", (long long)sum);
+        save_rows(sums, dir, "out");
+}
+
 static void run_checkpoint(fst_context *sc, const char *dir)
 {
         char place[512];
@@ -320,9 +346,13 @@ static const struct program {
         const char *name;
         void (*run)(fst_context *sc, const char *dir);
 } programs[] = {
-        {"wordcount", run_wordcount},       {"sort", run_sort},
-        {"pagerank", run_pagerank},         {"saves", run_saves},
-        {"accumulators", run_accumulators}, {"barrier", run_barrier},
+        {"wordcount", run_wordcount},
+        {"sort", run_sort},
+        {"pagerank", run_pagerank},
+        {"saves", run_saves},
+        {"accumulators", run_accumulators},
+        {"barrier", run_barrier},
+        {"skewed", run_skewed},
         {"checkpoint", run_checkpoint},
 };
 

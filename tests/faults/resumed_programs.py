@@ -6,6 +6,7 @@ import subprocess
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "resumed_programs.c")
 PROGRAMS = ("wordcount", "sort", "pagerank", "saves", "accumulators", "barrier")
+MORE_PROGRAMS = ("skewed", "checkpoint")
 OUTPUTS = ("out", "out1", "plain")
 
 
