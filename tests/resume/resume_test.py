@@ -437,11 +437,11 @@ static int wait_for_go(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static fst_rdd *numbers[2];
+
 static void *run(void *arg)
 {
-        fst_rdd *numbers = fst_range_n(sc, 0, 10, 2);
-        numbers = arg ? fst_map(numbers, wait_for_go, FST_I64) : fst_map(numbers, FST_WITH(add, added), FST_I64);
-        fst_reduce(numbers, fst_fn_sum, &sums[arg != NULL]);
+        fst_reduce(numbers[arg != NULL], fst_fn_sum, &sums[arg != NULL]);
         return NULL;
 }
 
@@ -450,6 +450,8 @@ int main(int argc, char **argv)
         pthread_t thread;
         sc = fst_context_new("threads");
         added = atoi(getenv("ADDED"));
+        numbers[0] = fst_map(fst_range_n(sc, 0, 10, 2), FST_WITH(add, added), FST_I64);
+        numbers[1] = fst_map(fst_range_n(sc, 0, 10, 2), wait_for_go, FST_I64); /* RDDs have the same ids in each run */
         pthread_create(&thread, NULL, run, &thread);
         run(NULL);
         pthread_join(thread, NULL);
