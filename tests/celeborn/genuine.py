@@ -46,13 +46,23 @@ class Genuine:
                        f"celeborn.master.http.port {self.masters[i][1]}", f"celeborn.master.internal.port {self.masters[i][2]}",
                        *([f"celeborn.master.ha.node.id {i + 1}"] if masters > 1 else [])])
         for i in range(workers):
-            rpc, push, fetch, replicate, http, internal = (ports.pop() for _ in range(6))
-            (folder / f"data-{i}").mkdir()
-            self.start(f"worker-{i}", "worker.Worker", rpc, [
-                f"celeborn.worker.storage.dirs {folder}/data-{i}:disktype=HDD:capacity=8G", f"celeborn.worker.rpc.port {rpc}",
-                f"celeborn.worker.push.port {push}", f"celeborn.worker.fetch.port {fetch}",
-                f"celeborn.worker.replicate.port {replicate}", f"celeborn.worker.http.port {http}",
-                f"celeborn.worker.internal.port {internal}"])
+            self.start_worker(i, [ports.pop() for _ in range(6)])
+
+    def start_worker(self, i, ports):
+        rpc, push, fetch, replicate, http, internal = ports
+        (self.folder / f"data-{i}").mkdir()
+        self.start(f"worker-{i}", "worker.Worker", rpc, [
+            f"celeborn.worker.storage.dirs {self.folder}/data-{i}:disktype=HDD:capacity=8G", f"celeborn.worker.rpc.port {rpc}",
+            f"celeborn.worker.push.port {push}", f"celeborn.worker.fetch.port {fetch}",
+            f"celeborn.worker.replicate.port {replicate}", f"celeborn.worker.http.port {http}",
+            f"celeborn.worker.internal.port {internal}"])
+
+    def add_workers(self, n):
+        """Starts @n more workers, and waits until all have registered. None has been killed."""
+        for i in range(self.count, self.count + n):
+            self.start_worker(i, free_ports(6))
+        self.count += n
+        self.until_ready()
 
     @property
     def endpoints(self):
