@@ -335,6 +335,11 @@ bool celeborn_connection_is_to(const struct celeborn_connection *c, const char *
         return !c->closing && c->port == port && strcmp(c->host, host) == 0;
 }
 
+bool celeborn_connection_is_to_master(const struct celeborn_connection *c)
+{
+        return c->master;
+}
+
 void celeborn_connection_send(struct celeborn_connection *c, uint64_t request, const char *endpoint, int type,
                               const uint8_t *body, size_t len)
 {

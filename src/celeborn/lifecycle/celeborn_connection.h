@@ -40,6 +40,9 @@ struct celeborn_connection *celeborn_connection_new(uv_loop_t *loop, const char 
 
 bool celeborn_connection_is_to(const struct celeborn_connection *c, const char *host, int port);
 
+/* The @master of celeborn_connection_new. */
+bool celeborn_connection_is_to_master(const struct celeborn_connection *c);
+
 /* Sends a request to @endpoint of the server. `replied` or `failed` follows, never during the call. */
 void celeborn_connection_send(struct celeborn_connection *c, uint64_t request, const char *endpoint, int type,
                               const uint8_t *body, size_t len);

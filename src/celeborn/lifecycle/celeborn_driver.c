@@ -116,8 +116,12 @@ static void celeborn_driver_connection_ended(void *owner, struct celeborn_connec
         for (size_t i = 0; i < d->connections.len; i++)
                 if (d->connections.data[i] == connection) {
                         d->connections.data[i] = d->connections.data[--d->connections.len];
-                        return;
+                        break;
                 }
+        if (!d->stopped && celeborn_connection_is_to_master(connection)) {
+                lifecycle_master_disconnected(d->core, now_ns());
+                celeborn_driver_pump(d);
+        }
 }
 
 static const struct celeborn_connection_ops connection_ops = {.replied = celeborn_driver_replied,

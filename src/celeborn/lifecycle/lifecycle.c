@@ -97,7 +97,7 @@ static void lifecycle_refuse(struct lifecycle *l, Celeborn__WorkerInfo *const *l
         }
 }
 
-#define HEARTBEAT_AGAIN (INT64_C(1000) * 1000000) /* after one that failed */
+#define HEARTBEAT_AGAIN (INT64_C(1000) * 1000000) /* after one that failed, or whose connection ended */
 
 /* ------------------------------------------------------------------------------------------------- requests */
 
@@ -251,7 +251,14 @@ static void lifecycle_beat(struct lifecycle *l, int64_t now)
         l->written = l->files = 0;
         l->reported = l->begun;
         l->first_heartbeat_sent = true;
+        l->last_heartbeat = now;
         l->next_heartbeat = now + l->config.heartbeat;
+}
+
+void lifecycle_master_disconnected(struct lifecycle *l, int64_t now)
+{
+        const int64_t soon = MAX(now, l->last_heartbeat + HEARTBEAT_AGAIN);
+        l->next_heartbeat = MIN(l->next_heartbeat, soon);
 }
 
 /* A master that has lost its state does not list shuffles that it had registered: registers them again. */

@@ -130,6 +130,10 @@ void lifecycle_reply(struct lifecycle *l, uint64_t request, int type, const uint
 /* A request failed: no connection, or an exception with the text @why. */
 void lifecycle_failed(struct lifecycle *l, uint64_t request, const char *why, int64_t now);
 
+/* The connection to a master has ended: the next heartbeat is sent soon. A master that starts again without its state
+ * learns from it which shuffles there are, if possible before workers ask which of their files are needed. */
+void lifecycle_master_disconnected(struct lifecycle *l, int64_t now);
+
 /* Announces the end of the application, which drops all shuffles. LIFECYCLE_STOPPED follows within config.stop_timeout.
  */
 void lifecycle_stop(struct lifecycle *l, int64_t now);

@@ -110,7 +110,7 @@ struct lifecycle {
         VEC(struct lifecycle_request *) requests;
         QUEUE(struct lifecycle_action) actions;
         uint64_t next_request, next_master_id;
-        int64_t next_heartbeat, stop_at;
+        int64_t last_heartbeat, next_heartbeat, stop_at;
         int64_t written, files;  /* since the last heartbeat */
         int64_t begun, reported; /* shuffles; of them those that the last heartbeat counted */
         bool first_heartbeat_sent, stopping, stopped;

@@ -573,6 +573,24 @@ static void heartbeat_that_fails_is_soon_followed_by_another(void **state)
         fixture_end(&f);
 }
 
+/* But no sooner than some time after the last one: a master may close each connection. */
+static void connection_that_ends_is_followed_by_a_heartbeat(void **state)
+{
+        int32_t known[] = {0};
+        struct fixture f;
+        fixture_open(&f, false);
+        fixture_beat(&f, known, 1);
+        lifecycle_master_disconnected(f.core, f.now);
+        assert_int_equal(lifecycle_deadline(f.core), f.now + 1000 * MS);
+        f.now += 5000 * MS;
+        lifecycle_master_disconnected(f.core, f.now);
+        assert_true(lifecycle_deadline(f.core) <= f.now);
+        lifecycle_tick(f.core, f.now);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
 static void fixture_resume(struct fixture *next, const struct fixture *f, size_t n)
 {
         const struct celeborn_config config = fixture_config(true, 1);
@@ -744,6 +762,7 @@ int main(void)
                 cmocka_unit_test(shuffles_that_the_master_has_lost_are_registered_again),
                 cmocka_unit_test(a_master_that_cannot_revise_is_asked_once),
                 cmocka_unit_test(heartbeat_that_fails_is_soon_followed_by_another),
+                cmocka_unit_test(connection_that_ends_is_followed_by_a_heartbeat),
                 cmocka_unit_test(another_driver_goes_on_after_any_record),
                 cmocka_unit_test(numbers_of_drivers_are_distinct),
                 cmocka_unit_test(damaged_records_are_refused),
