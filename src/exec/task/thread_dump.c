@@ -388,6 +388,15 @@ static void frame_symbols_name_rest(const struct frame_symbols *s)
         }
 }
 
+/* The file of the module that dladdr calls @path; NULL: it has none. dladdr calls the main program argv[0], which may
+ * be a name without a directory. */
+static const char *frame_module_file(const char *path)
+{
+        if (path && strcmp(path, program_invocation_name) == 0)
+                return "/proc/self/exe";
+        return path && strchr(path, '/') ? path : NULL;
+}
+
 char **thread_symbols_new(const struct thread_sample *threads, size_t n)
 {
         VEC(struct frame_symbol) frames = {0};
@@ -412,8 +421,9 @@ char **thread_symbols_new(const struct thread_sample *threads, size_t n)
                         end++;
                 struct frame_symbols module = {
                         .frames = frames.data + from, .n = end - from, .out = out, .module = frame_module_name(path)};
-                if (path && strchr(path, '/'))
-                        frame_symbols_read_file(&module, path);
+                const char *file = frame_module_file(path);
+                if (file)
+                        frame_symbols_read_file(&module, file);
                 frame_symbols_name_rest(&module);
         }
         vec_deinit(&frames);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -141,6 +142,20 @@ static void finds_functions_of_running_and_waiting_threads(void **state)
         test_thread_end(&blocks);
 }
 
+static void finds_functions_of_a_program_started_by_its_bare_name(void **state)
+{
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+                freopen("/dev/null", "w", stdout);
+                freopen("/dev/null", "w", stderr);
+                execl("/proc/self/exe", "unit_tests", "exec_thread_dump", "finds_functions_of_running*", NULL);
+                _exit(127);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+}
+
 static void wakes_no_sleeping_thread(void **state)
 {
         struct test_thread sleeps;
@@ -167,6 +182,7 @@ static void names_system_calls(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {cmocka_unit_test(finds_functions_of_running_and_waiting_threads),
+                                           cmocka_unit_test(finds_functions_of_a_program_started_by_its_bare_name),
                                            cmocka_unit_test(wakes_no_sleeping_thread),
                                            cmocka_unit_test(names_system_calls)};
         return cmocka_run_group_tests(tests, NULL, NULL);
