@@ -218,7 +218,7 @@ static int python_begin(struct op *op)
         struct python_op *self = python_of(op);
         struct task_run *run = op->run;
         const struct task_services *services = run->services;
-        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT; /* a worker may come after a failure */
         _cleanup_(strmap_deinit) struct strmap own = STRMAP_INIT;
         struct python_spec spec = {.program = self->f->program,
                                    .environment = (const char *const *)self->f->environment,
