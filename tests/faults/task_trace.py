@@ -8,7 +8,7 @@ and what the journal had at each of them. A task may run again for one of these 
                 journal had neither its result nor its map output. The rest of the task, its message to the driver and the write of
                 the journal come after the end of its functions
     lost        its map output was in an executor or a shuffle server that was killed
-    barrier     another task of its barrier stage was running
+    barrier     another task of its barrier stage was running, or has failed, because the stage began just after a kill
 
 Anything else is a violation: above all, a task whose result was in the journal never runs again, nor does one whose map output was
 in the journal and still exists.
@@ -18,6 +18,7 @@ import dataclasses
 
 TASKS_OF_DRIVER = 1000000  # the ids of the tasks of drivers differ by this at least
 LAUNCH_SECONDS = 2  # an executor may begin a task so long after the death of its driver, which had launched it
+MAX_BARRIER_TASKS = 8  # of a stage of the programs; their ids follow each other
 REASONS = ("running", "unreported", "lost", "barrier")
 
 
@@ -83,8 +84,8 @@ def may_be_lost(run, kills, cluster):
     return any(kill.server for kill in kills) or died and (not cluster.outlive or drivers and cluster.outlive == "executors")
 
 
-def reason(run, again, kills, jobs, cluster):
-    """Why the task of @run may begin @again, or None. @jobs: the job of each result stage."""
+def reason(run, again, kills, jobs, cluster, failed):
+    """Why the task of @run may begin @again, or None. @jobs: the job of each result stage. @failed: tasks of its stage."""
     earlier = [kill for kill in kills if kill.time < again.began]
     since = [kill for kill in earlier if max(kill.time, kill.until) + kill.driver * LAUNCH_SECONDS > run.began]
     if not run.ended:
@@ -93,7 +94,8 @@ def reason(run, again, kills, jobs, cluster):
         return "unreported"
     if run.stage not in jobs and may_be_lost(run, since, cluster):
         return "lost"
-    return "barrier" if run.step.startswith("barrier") and since else None
+    beside = any(abs(task - run.task) < MAX_BARRIER_TASKS for task in failed)
+    return "barrier" if run.step.startswith("barrier") and (since or earlier and beside) else None
 
 
 def repeated(runs, kills, jobs, cluster):
@@ -104,12 +106,13 @@ def repeated(runs, kills, jobs, cluster):
     @cluster.executors_end: executors end with their driver, and with them their map outputs
     @cluster.report_seconds: at most so much time is between the end of a task's functions and its record in the journal
     """
-    before, counts = {}, collections.Counter()
+    before, counts, failed = {}, collections.Counter(), collections.defaultdict(list)
     for run in runs:
         task = run.step, run.stage, run.partition
         if task in before:
-            why = reason(before[task], run, kills, jobs, cluster)
+            why = reason(before[task], run, kills, jobs, cluster, failed[task[:2]])
             assert why, f"{run} runs again without a reason. Its last run was {before[task]}. The kills: {kills}"
             counts[why] += 1
         before[task] = run
+        failed[task[:2]] += [] if run.ended else [run.task]
     return counts

@@ -61,6 +61,13 @@ def test_map_outputs_are_lost_with_their_executor_unless_they_outlive_it():
 
 def test_a_barrier_stage_runs_again_together():
     assert counts([run(0, 5, 10, 10.1, step="barrier1"), run(0, 6, 12, 13, step="barrier1")], Kill(11, {OTHER})) == {"barrier": 1}
+    # The stage begins after the kill, and one of its tasks cannot fetch what died with the executor.
+    fetching = TaskRun("barrier1", 0, 4, 6, "host", OTHER, 12, 0)
+    runs = [run(0, 5, 12, 12.1, step="barrier1"), fetching, run(0, 7, 13, 14, step="barrier1")]
+    assert counts(runs, Kill(11, {OTHER})) == {"barrier": 1}
+    for others in ([fetching], []):
+        with pytest.raises(AssertionError):
+            counts([runs[0], *others, runs[2]], *([] if others else [Kill(11, {OTHER})]))
 
 
 def test_reads_the_runs_of_a_trace(tmp_path):
