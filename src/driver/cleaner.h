@@ -2,9 +2,9 @@
  * The cleaner: removes cached partitions, map outputs and checkpoints of released RDDs (Spark: ContextCleaner).
  *
  * An RDD is needed until it and all RDDs computed from it are released. A running job must not lose them: it would
- * compute lost map outputs again, fail without a broadcast variable or a checkpoint, and never finish a map stage whose
- * shuffle in Celeborn was removed. So cleaning starts only while no other thread runs an action, and what runs jobs
- * without such a thread pins its RDD. Actions that begin meanwhile use RDDs that are not released.
+ * compute lost map outputs again, and fail without a broadcast variable, a checkpoint, or a shuffle in Celeborn that
+ * its map stage writes. So cleaning starts only while no other thread runs an action, and what runs jobs without such a
+ * thread pins its RDD. Actions that begin meanwhile use RDDs that are not released.
  */
 #pragma once
 

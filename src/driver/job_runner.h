@@ -63,7 +63,7 @@ void job_runner_call(struct job_runner *runner,
                      void (*call)(void *owner, struct scheduler_backend *backend, bool allocates), void *owner);
 
 /*
- * Remove the map outputs of these shuffles, which no running job needs: with Celeborn, its map stage would not end.
+ * Remove the map outputs of these shuffles, which no running job needs: with Celeborn, its map tasks would fail.
  * Waits until the scheduler has dropped them. Executors remove them later. Threads: as job_runner_call.
  */
 void job_runner_remove_shuffles(struct job_runner *runner, const int *shuffles, int n);

@@ -107,7 +107,7 @@ static struct resume_job *task_status_resume_job(const struct task_batch *run)
 /*
  * A task wrote to a try of its map stage that was given up meanwhile: its output cannot be read. The stage is not
  * running, or a later attempt of it is, with another place: nothing removes a shuffle that a running stage writes
- * (driver/cleaner.h), so its own attempt does not start the task again for ever.
+ * (driver/cleaner.h). So the task does not start again with the same place.
  */
 static void task_status_check_place(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {

@@ -9,7 +9,7 @@
  *
  * Invariants, beside those of the scheduler: readers learn of every file with data, from a worker that has committed
  * it; a shuffle is reported as lost only if all workers of one of its files have died; a stage reads only outputs of
- * the newest attempt.
+ * the newest attempt, and none is removed that a running stage writes.
  *
  * Messages between driver and servers take time, and none is lost while its server lives: lifecycle_worlds_test.c loses
  * and repeats them.
@@ -438,7 +438,11 @@ static bool celeborn_push(struct sim *sim, int attempt, int run, bool *failed)
         struct celeborn_revive *revives;
         int n;
 
-        if (a->dropped || a->ended) /* what it would push is not read */
+        if (a->dropped) { /* workers refuse it */
+                *failed = true;
+                return false;
+        }
+        if (a->ended) /* what it would push is not read */
                 return false;
         if (!a->located || a->asked[CELEBORN_ASK_REVIVE]) {
                 celeborn_wait(sim, a, run);
@@ -466,6 +470,17 @@ static bool celeborn_push(struct sim *sim, int attempt, int run, bool *failed)
         return false;
 }
 
+/* A task of a running attempt at a stage would fail each time if its shuffle were removed. */
+static void celeborn_check_written(struct sim *sim, const struct sim_set *set, int64_t task_id)
+{
+        struct task_attempt_info info;
+
+        if (sim->celeborn->attempts.data[set->attempt_written]->dropped && sched_task(sim->s, task_id, &info))
+                sim_check(sim, info.set->zombie || info.set->stage->set != info.set,
+                          "Celeborn shuffle %d was removed, but stage %s writes to it", set->attempt_written,
+                          info.set->id);
+}
+
 bool sim_celeborn_waits(struct sim *sim, int index, int64_t task_id)
 {
         struct sim_set *set = sim->runs.data[index].set;
@@ -486,6 +501,8 @@ bool sim_celeborn_waits(struct sim *sim, int index, int64_t task_id)
                 task->outcome = TASK_FETCH_FAILED;
                 return false;
         }
+        if (!set->result)
+                celeborn_check_written(sim, set, task_id);
         if (!set->result && celeborn_push(sim, set->attempt_written, index, &failed))
                 return true;
         if (failed)
