@@ -31,6 +31,8 @@ static struct strmap objects; /* content of the store: "/bucket/key" → content
 static bool no_delete;        /* the store rejects removing several keys at once */
 static const char *namenode_says;
 static int namenode_status;
+static int busy, busy_status; /* the store answers so many further requests with this status */
+static const char *busy_body;
 static _Atomic int gets;                    /* requests for objects or ranges of them */
 static char last_sum[64], last_digest[128]; /* headers of the last PUT */
 
@@ -67,6 +69,10 @@ static void serve_store(struct fixture_exchange *x)
         char *query = strchr(x->target, '?');
         if (query)
                 *query++ = '\0';
+        if (busy > 0) {
+                busy--;
+                return fixture_answer(x, busy_status, "", busy_body);
+        }
         if (query && strcmp(query, "delete=") == 0) {
                 if (no_delete)
                         return fixture_answer(x, 501, "", "");
@@ -325,6 +331,36 @@ static void sends_a_checksum_in_place_of_a_digest(void **state)
         done(fs->remove(fs, "s3a://bucket/x", &error));
 }
 
+static void store_is_busy(int times, int status, const char *body)
+{
+        busy_status = status;
+        busy_body = body;
+        busy = times;
+}
+
+static void repeats_requests_while_the_store_is_busy(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        store_is_busy(1, 503, "<Error><Code>SlowDown</Code></Error>");
+        done(put("s3a://bucket/x", "1"));
+        store_is_busy(1, 429, "");
+        done(put("s3a://bucket/x", "2"));
+        store_is_busy(1, 400, "<Error><Code>RequestTimeout</Code></Error>");
+        done(put("s3a://bucket/x", "3"));
+        assert_string_equal(strmap_get(&objects, "/bucket/x"), "3");
+        assert_int_equal(busy, 0);
+        store_is_busy(2, 400, "<Error><Code>BadDigest</Code><Message>no</Message></Error>");
+        assert_int_equal(put("s3a://bucket/x", "4"), -EIO);
+        assert_int_equal(busy, 1); /* one attempt */
+        assert_non_null(strstr(error_message(&error), "s3a://bucket/x: the object store answers 400: no"));
+        assert_null(strstr(error_message(&error), "times"));
+        store_is_busy(6, 503, "<Error><Message>Slow Down</Message></Error>");
+        assert_int_equal(put("s3a://bucket/x", "5"), -EIO);
+        assert_int_equal(busy, 0);
+        assert_non_null(strstr(error_message(&error), "answers 503: Slow Down (6 times; let fewer tasks"));
+        done(fs->remove(fs, "s3a://bucket/x", &error));
+}
+
 /* Creates a file for bulk content, of the pieces "12", "3456" and "789". */
 static int put_bulk(const char *path)
 {
@@ -516,6 +552,7 @@ int main(void)
                 cmocka_unit_test(writes_one_object_with_a_large_part),
                 cmocka_unit_test(reports_block_sizes),
                 cmocka_unit_test(sends_a_checksum_in_place_of_a_digest),
+                cmocka_unit_test(repeats_requests_while_the_store_is_busy),
                 cmocka_unit_test(sends_bulk_content_in_pieces_with_a_checksum),
                 cmocka_unit_test(renames_directories_of_objects),
                 cmocka_unit_test(asks_the_active_namenode),

@@ -21,6 +21,7 @@
 #define MAX_PAGES 10000
 #define FULL 507 /* Insufficient Storage */
 #define MAX_ATTEMPTS 6 /* about 1.5 s in all */
+#define TOO_MANY 429
 /* SHA-256 of an empty body, which S3 requires */
 #define UNSIGNED "UNSIGNED-PAYLOAD"
 #define NO_CONTENT "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -114,6 +115,14 @@ static int s3a_credentials(const struct hadoop_conf *conf, const char *bucket, c
         return 0;
 }
 
+/* Whether a later attempt may succeed: 503 Slow Down, 429, S3's 400 for a body that arrived too slowly, and similar. */
+static bool s3a_is_busy(const struct http_answer *answer)
+{
+        if (answer->status == 400)
+                return strstr(buf_text(&answer->body), "<Code>RequestTimeout</Code>");
+        return answer->status == TOO_MANY || (answer->status >= 500 && answer->status != 501 && answer->status != FULL);
+}
+
 int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_error *error)
 {
         const char *start = strstr(buf_text(&answer->body), "<Message>");
@@ -123,8 +132,13 @@ int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_e
         code = full ? -ENOSPC : code;
         if (code == -ENOENT)
                 return error_set(error, code, "No such file or directory: %s", path);
-        return error_set(error, code, "%s: the object store answers %d%s%.*s", path, answer->status, start ? ": " : "",
-                         end ? (int)(end - start - 9) : 0, start ? start + 9 : "");
+        _cleanup_free_ char *tried =
+                s3a_is_busy(answer)
+                        ? mem_printf(" (%d times; let fewer tasks use it at the same time, or try later)", MAX_ATTEMPTS)
+                        : NULL;
+        return error_set(error, code, "%s: the object store answers %d%s%.*s%s", path, answer->status,
+                         start ? ": " : "", end ? (int)(end - start - 9) : 0, start ? start + 9 : "",
+                         tried ? tried : "");
 }
 
 /* Checks a region from a server's answer, because it becomes part of a host name. */
@@ -158,13 +172,12 @@ static int s3a_put_digest(const struct s3a_request *q, bool tls, char header[128
         return 0;
 }
 
-/* Performs the request, and repeats it with growing delays while the store is busy (503 Slow Down and similar). */
+/* Performs the request, and repeats it with growing delays while the store is busy. */
 static int s3a_perform(struct remote_call *c, const struct http_request *request, struct fst_error *error)
 {
         for (int attempt = 0;; attempt++) {
                 int r = http_perform(c->http, request, &c->answer, error);
-                if (r < 0 || c->answer.status < 500 || c->answer.status == 501 ||
-                    c->answer.status == FULL || attempt + 1 == MAX_ATTEMPTS)
+                if (r < 0 || !s3a_is_busy(&c->answer) || attempt + 1 == MAX_ATTEMPTS)
                         return r;
                 nanosleep(&(struct timespec){.tv_nsec = 50000000L << attempt}, NULL);
         }
