@@ -120,6 +120,8 @@ static const char python_fixture_daemon[] =
         "    f, out = s.makefile('rb'), s.makefile('wb')\n"
         "    os.dup2(os.open('/dev/null', os.O_RDONLY), 0)\n"
         "    s.sendall(put(os.getpid()))\n"
+        "    leave = os.environ.get('FIXTURE_LEAVE', '')\n"
+        "    if os.path.exists(leave): os.unlink(leave); return\n"
         "    assert text(f) == os.environ['PYTHON_WORKER_FACTORY_SECRET']\n"
         "    s.sendall(put(b'ok'))\n"
         "    while task(f, out) and os.environ.get('SPARK_REUSE_WORKER'): pass\n"

@@ -109,6 +109,21 @@ static void workers_of_a_killed_daemon_get_no_more_tasks(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static void replaces_a_worker_that_ends_before_it_is_known(void **state)
+{
+        char path[] = "/tmp/firesteel-leave-XXXXXX";
+        close(mkstemp(path)); /* the first worker removes it and ends */
+        _cleanup_free_ char *leave = mem_printf("FIXTURE_LEAVE=%s", path);
+        const char *const environment[] = {leave, NULL};
+        struct fst_python_function f = python_fixture_function("echo");
+        f.environment = environment;
+        fst_context *sc = api_context("local[1]", NULL);
+        _cleanup_free_ char *text = frames_text(fst_python_rdd(frames_of_texts(sc, "a", 1), &f, false, false));
+        assert_string_equal(text, "[a] ");
+        assert_int_not_equal(access(path, F_OK), 0);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void refuses_the_values_that_spark_refuses(void **state)
 {
         static const struct {
@@ -182,6 +197,7 @@ int main(void)
                 cmocka_unit_test(idle_workers_stay_while_others_work),
                 cmocka_unit_test(the_oldest_idle_worker_ends_when_the_pool_is_full),
                 cmocka_unit_test(workers_of_a_killed_daemon_get_no_more_tasks),
+                cmocka_unit_test(replaces_a_worker_that_ends_before_it_is_known),
                 cmocka_unit_test(refuses_the_values_that_spark_refuses),
                 cmocka_unit_test(warns_of_a_worker_that_does_not_answer),
                 cmocka_unit_test(workers_get_what_pyspark_reads_from_the_environment),
