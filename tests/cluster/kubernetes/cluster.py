@@ -8,6 +8,7 @@ optionally with fake nodes (kwok) on which pods seem to run.
 Needs no root. The processes end with the block, and their files are below the folder.
 """
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -44,13 +45,13 @@ def free_ports(n):
         return [s.getsockname()[1] for s in sockets]
 
 
-def wait_for(condition, what, seconds=TIMEOUT):
+def wait_for(condition, what, seconds=TIMEOUT, pause=0.05):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = condition()
         if found:
             return found
-        time.sleep(0.05)
+        time.sleep(pause)
     raise AssertionError(f"timed out waiting for {what() if callable(what) else what}")
 
 
@@ -259,6 +260,7 @@ class Cluster:
 
     # ------------------------------------------------------------------------------------------------- the server
 
+    @functools.cache  # pylint: disable=method-cache-max-size-none
     def context(self):
         context = ssl.create_default_context(cafile=self.key("ca.crt"))
         context.load_cert_chain(self.key("admin.crt"), self.key("admin.key"))

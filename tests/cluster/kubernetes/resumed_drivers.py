@@ -6,6 +6,7 @@ import contextlib
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 
 from cluster import TIMEOUT, expect, wait_for
@@ -49,6 +50,10 @@ class Shared:
 
     def open_gate(self):
         (self.folder / "go").write_text("")
+
+    def clear(self):
+        for path in self.folder.iterdir():
+            shutil.rmtree(path, ignore_errors=True)
 
     def journals(self):
         return [path.name for path in (self.folder / "journals").iterdir()]
@@ -97,14 +102,15 @@ def expect_nothing(n, owner):
 
 
 @contextlib.contextmanager
-def operator(check, n):
-    """The operator as a process beside the node."""
+def operator(check, *namespaces):
+    """The operator as a process beside the node. Yields a function that returns its log."""
     firesteel = [check.build / "src" / "firesteel", "operator"]
     crds = subprocess.run([*firesteel, "crds"], env=check.environment(), text=True, capture_output=True, timeout=TIMEOUT, check=True).stdout
     check.kubectl("apply", "-f", "-", text=crds)
-    path = check.folder / "resuming-operator.log"
+    path = check.folder / f"operator-of-{namespaces[0].name}.log"
     with open(path, "w", encoding="utf-8") as log:
-        process = subprocess.Popen([*firesteel, f"--namespaces={n.name}", "--health-probe-bind-address=0"], env=check.environment(), stderr=log)
+        process = subprocess.Popen([*firesteel, f"--namespaces={','.join(n.name for n in namespaces)}", "--health-probe-bind-address=0"],
+                                   env=check.environment(), stderr=log)
     try:
         yield lambda: path.read_text()
     finally:
