@@ -61,9 +61,10 @@ class Shared:
     def check(self, what, before, log):
         """The output is that of an undisturbed run, and tasks that had committed did not run again."""
         expect(f"{what} goes on: the finished job returns its journaled result", f"Saved {ROWS} rows, resumed 1\n" in log and
-               "as its driver number 2" in log and not [run for run in self.runs()[len(before):] if run.startswith("0.")], f"{self.runs()}\n{log}")
-        expect("… the save runs only the task that had not committed", self.runs()[len(before):] == [f"1.{GATED}"] and
-               f"{PARTITIONS - 1} of {PARTITIONS} results are those of earlier drivers" in log, f"{self.runs()[len(before):]}\n{log}")
+               "as its driver number 2" in log, f"{self.runs()}\n{log}")
+        expect("… the save adopts the task that had not committed: no task begins again", self.runs() == before and
+               f"{PARTITIONS - 1} of {PARTITIONS} results are those of earlier drivers" in log and
+               "1 tasks that an earlier driver launched are adopted" in log, f"{self.runs()[len(before):]}\n{log}")
         found = sorted(path.name for path in (self.folder / "out").iterdir())
         parts = [f"part-{i:05}" for i in range(PARTITIONS)]
         text = "".join((self.folder / "out" / part).read_text() for part in parts if part in found)
@@ -151,20 +152,30 @@ def application_driver(check, image):
         expect_nothing(n, "SparkApplication")
 
 
+class Job:
+    """The guide's Job in the namespace @n."""
+
+    def __init__(self, check, n, text):
+        self.check, self.n = check, n
+        n.apply(text)
+
+    def drivers(self):
+        """Its pods, the oldest first."""
+        found = self.check.cluster.ask(f"/api/v1/namespaces/{self.n.name}/pods?labelSelector=job-name%3Dsaves")["items"]
+        return [p["metadata"]["name"] for p in sorted(found, key=lambda p: p["metadata"]["creationTimestamp"])]
+
+    def status(self):
+        return self.check.cluster.ask(f"/apis/batch/v1/namespaces/{self.n.name}/jobs/saves")["status"]
+
+    def situation(self):
+        return f"{self.status()}\n" + "".join(self.n.log(name) for name in self.drivers())
+
+
 def job_driver(check, image):
     with check.namespace("resumed-job") as n:
         shared = Shared(check.folder / "resumed-job", n)
-        n.apply(manifest("Job", image))
-
-        def drivers():
-            found = check.cluster.ask(f"/api/v1/namespaces/{n.name}/pods?labelSelector=job-name%3Dsaves")["items"]
-            return [p["metadata"]["name"] for p in sorted(found, key=lambda p: p["metadata"]["creationTimestamp"])]
-
-        def job():
-            return check.cluster.ask(f"/apis/batch/v1/namespaces/{n.name}/jobs/saves")["status"]
-
-        def situation():
-            return f"{job()}\n" + "".join(n.log(name) for name in drivers())
+        job = Job(check, n, manifest("Job", image))
+        drivers, situation = job.drivers, job.situation
 
         wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {situation()}")
         before, pods = shared.runs(), both_executors(n)
@@ -172,14 +183,66 @@ def job_driver(check, image):
         wait_for(lambda: len(drivers()) == 2, lambda: f"the next driver: {situation()}")
         wait_for_executors(n, pods, "Job", lambda: n.log(drivers()[1]))
         shared.open_gate()
-        wait_for(lambda: job().get("succeeded"), lambda: f"the end: {situation()}")
-        expect("a Job makes the pod of a killed driver again", job()["failed"] == 1 and len(drivers()) == 2, situation())
+        wait_for(lambda: job.status().get("succeeded"), lambda: f"the end: {situation()}")
+        expect("a Job makes the pod of a killed driver again", job.status()["failed"] == 1 and len(drivers()) == 2, situation())
         shared.check("the driver of a Job's next pod", before, n.log(drivers()[1]))
         wait_for(lambda: executors_ended(n), lambda: f"executors to end: {n.executor_pods()}")
         n.kubectl("delete", "job/saves")
         expect_nothing(n, "Job")
 
 
+def frozen_manifest(image):
+    """The guide's Job, which makes the next pod while the deleted one still ends: for five minutes the kubelet sends it no signal."""
+    text = manifest("Job", image)
+    for old, new in (("      podReplacementPolicy: Failed\n", ""),
+                     ("          restartPolicy: Never\n", "          restartPolicy: Never\n          terminationGracePeriodSeconds: 330\n"),
+                     ("          - name: driver\n", "          - name: driver\n            lifecycle: {preStop: {sleep: {seconds: 300}}}\n")):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def has_process(check, pod):
+    """True while the pod's container runs. The kubelet tells the end of a deleted pod's container only after its preStop hook."""
+    [status] = pod["status"]["containerStatuses"]
+    container = status["containerID"].removeprefix("containerd://")
+    return re.search(rf"^{container}\s+\d+\s+RUNNING", check.node.ctr("task", "ls").stdout, re.M)
+
+
+def frozen_driver(check, image):
+    """A driver is frozen and its pod deleted, the Job's next driver finishes, and the first one wakes."""
+    with check.namespace("frozen") as n:
+        shared = Shared(check.folder / "frozen", n)
+        job = Job(check, n, frozen_manifest(image))
+
+        def files():
+            return {str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"") for path in shared.folder.rglob("*")}
+
+        wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {job.situation()}")
+        before, pods = shared.runs(), both_executors(n)
+        [old] = job.drivers()
+        check.kill(n, old, "SIGSTOP")
+        assert has_process(check, n.pod(old))
+        n.kubectl("delete", "pod", old, "--wait=false")
+        wait_for(lambda: len(job.drivers()) == 2, lambda: f"the next driver: {job.situation()}")
+        new = job.drivers()[1]
+        wait_for_executors(n, pods, "Job", lambda: n.log(new))
+        shared.open_gate()
+        wait_for(lambda: job.status().get("succeeded"), lambda: f"the end: {job.situation()}")
+        shared.check("the driver beside a frozen one", before, n.log(new))
+        wait_for(lambda: executors_ended(n), lambda: f"executors to end: {n.executor_pods()}")
+        left = files()
+        check.kill(n, old, "SIGCONT")
+        wait_for(lambda: not has_process(check, n.pod(old)), lambda: f"the first driver to end: {n.pod(old)['status']}\n{n.log(old)}")
+        expect("a frozen driver that wakes after its successor has finished ends",
+               "Another driver has taken over application" in n.log(old), n.log(old))
+        expect("… and has changed no file and started no executor", files() == left and
+               {p["metadata"]["name"] for p in n.executor_pods()} <= pods.keys(), f"{left}\n{files()}\n{n.executor_pods()}")
+        n.kubectl("delete", "pod", old, "--force", "--grace-period=0")
+        n.kubectl("delete", "job/saves")
+        expect_nothing(n, "Job")
+
+
 def run(check, image):
-    for part in (application_driver, job_driver):
+    for part in (application_driver, job_driver, frozen_driver):
         part(check, image)
