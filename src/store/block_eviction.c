@@ -131,8 +131,8 @@ static size_t evict_block(struct block_store *s, struct block *b)
 }
 
 /*
- * Selects blocks to evict for @want bytes, as a list through `newer`, all MOVING. For another block all of @want or
- * none, for execution as much as possible.
+ * Selects blocks to evict for @want bytes, as a list through `next_victim`, all MOVING. For another block all of @want
+ * or none, for execution as much as possible.
  */
 static struct block *select_victims(struct block_store *s, struct block *use, size_t want, const struct block *reason)
 {
@@ -152,7 +152,7 @@ static struct block *select_victims(struct block_store *s, struct block *use, si
                         block_use_remove(b);
                         b->state = MOVING;
                         *end = b;
-                        end = &b->newer;
+                        end = &b->next_victim;
                 }
                 *end = NULL;
         }
@@ -164,8 +164,7 @@ static size_t evict_blocks(struct block_store *s, struct block *use, size_t want
 {
         size_t freed = 0;
         for (struct block *b = select_victims(s, use, want, evicting_for), *next; b; b = next) {
-                next = b->newer;
-                b->newer = NULL;
+                next = b->next_victim;
                 freed += evict_block(s, b);
         }
         return freed;

@@ -16,6 +16,7 @@ struct block {
         struct block_id id;
         struct block *chain;         /* next in the hash slot */
         struct block *newer, *older; /* on a list of recent use */
+        struct block *next_victim;   /* of the thread that evicts it */
         fst_type type;
         enum fst_storage_level level;
         enum block_state state;

@@ -414,6 +414,26 @@ static void execution_takes_memory_from_blocks(void **state)
         stop();
 }
 
+static void remove_partition_1(void *owner, const struct block_status *s)
+{
+        if (s->id.partition == 0)
+                (void)block_store_remove(owner, (struct block_id){1, 1});
+}
+
+/* Another thread may remove a block that was chosen for eviction before its turn comes. */
+static void a_victim_is_removed_before_its_turn(void **state)
+{
+        start(4 * MIB, 0.25);
+        for (int i = 0; i < 3; i++)
+                put(1, i, FST_STORAGE_MEMORY_ONLY, MIB_ROWS / 2);
+        block_store_set_observer(store, remove_partition_1, store);
+        assert_true(block_store_evict(store, 4 * MIB) > 0);
+        assert_int_equal(memory_manager_storage_used(memory), 0);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(get(1, i), -ENOENT);
+        stop();
+}
+
 struct second {
         struct block_id id;
         atomic_int result; /* 1 + the result of acquire */
@@ -706,6 +726,7 @@ int main(void)
                 cmocka_unit_test(removes_a_block_without_its_file),
                 cmocka_unit_test(evicts_the_least_recently_used_block_of_other_rdds),
                 cmocka_unit_test(execution_takes_memory_from_blocks),
+                cmocka_unit_test(a_victim_is_removed_before_its_turn),
                 cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),
                 cmocka_unit_test(a_task_that_holds_memory_does_not_wait_for_a_writer),
                 cmocka_unit_test(a_killed_task_stops_waiting),
