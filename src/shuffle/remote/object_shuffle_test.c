@@ -25,8 +25,8 @@ enum { MAPS = 40, BATCH = 4, FIRST_WRITER = 10 };
 
 static struct {
         const struct file_system *real;
-        uint64_t flip;  /* offset of the byte that reads flip; 0: none */
-        int flips;      /* further reads that flip it */
+        _Atomic uint64_t flip; /* offset of the byte that reads flip; 0: none */
+        int flips;             /* further reads that flip it */
         int fail_reads; /* further reads that fail */
         int fail_opens;
         int status; /* of failures */
@@ -58,9 +58,9 @@ static ssize_t faulty_read_at(struct open_file *file, void *data, size_t size, u
         if (faults_take(&faults.fail_reads))
                 return error_set(error, faults.status, "reading %s failed", file->path);
         ssize_t n = faults.real->read_at(file, data, size, offset, error);
-        if (faults.flip && n > 0 && faults.flip >= offset && faults.flip < offset + (uint64_t)n &&
-            faults_take(&faults.flips))
-                ((char *)data)[faults.flip - offset] ^= 4;
+        const uint64_t flip = faults.flip;
+        if (flip && n > 0 && flip >= offset && flip < offset + (uint64_t)n && faults_take(&faults.flips))
+                ((char *)data)[flip - offset] ^= 4;
         return n;
 }
 
@@ -323,7 +323,7 @@ static void reads_small_objects_once(void **state)
                 forget_shuffle(&s.store);
                 /* A byte of a page is flipped when its object is read whole: the block is read again. */
                 faults.flip = OBJECT_HEADER + OBJECT_BLOCK + 3;
-                faults.flips = 1;
+                __atomic_store_n(&faults.flips, 1, __ATOMIC_RELAXED);
                 shuffle_run_again(&s.w);
                 assert_int_equal(read_all(&s.w, 1, 0), 0);
                 assert_int_equal(faults.flips, 0);
@@ -395,7 +395,7 @@ static void a_byte_that_is_flipped_once_is_read_again(void **state)
         stored_world_fill(&s, 10, BOTH);
         for (uint64_t at = OBJECT_HEADER; at < 20000; at += at < 200 ? 3 : 1777) {
                 faults.flip = at;
-                faults.flips = 1;
+                __atomic_store_n(&faults.flips, 1, __ATOMIC_RELAXED);
                 shuffle_run_again(&s.w);
                 assert_int_equal(read_all(&s.w, 0, 0), 0);
                 assert_int_equal(faults.flips, 0);
@@ -410,7 +410,7 @@ static void a_byte_that_is_flipped_for_good_is_a_fetch_failure(void **state)
         stored_world_fill(&s, 10, MEMORY);
         for (uint64_t at = OBJECT_HEADER; at < 20000; at += at < 200 ? 3 : 1777) {
                 faults.flip = at;
-                faults.flips = 1 << 20;
+                __atomic_store_n(&faults.flips, 1 << 20, __ATOMIC_RELAXED);
                 shuffle_run_again(&s.w);
                 assert_int_not_equal(read_all(&s.w, 0, 0), 0);
                 assert_lost_object(&s, -1, "damaged");
@@ -431,7 +431,7 @@ static void a_damaged_index_is_a_fetch_failure(void **state)
                         continue;
                 object_store_forget_shuffle(&s.store, SHUFFLE);
                 faults.flip = status.size - back;
-                faults.flips = 1 << 20;
+                __atomic_store_n(&faults.flips, 1 << 20, __ATOMIC_RELAXED);
                 shuffle_run_again(&s.w);
                 assert_int_not_equal(read_all(&s.w, 0, 0), 0);
                 assert_true(s.w.run.fetch_failed);
