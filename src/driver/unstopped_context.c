@@ -40,7 +40,7 @@ static char *unstopped_context_failure(struct fst_context *sc)
         return failure;
 }
 
-static int unstopped_context_end_running(int status)
+int unstopped_context_end(int status)
 {
         struct fst_context *sc = context_claim_end();
         _cleanup_free_ char *failure = NULL;
@@ -61,18 +61,12 @@ static int unstopped_context_end_running(int status)
         return 1;
 }
 
-int unstopped_context_end(int status)
-{
-        status = unstopped_context_end_running(status);
-        ended_journals_remove(status == 0);
-        return status;
-}
-
 static void unstopped_context_on_exit(int status, void *unused)
 {
         if (unstopped.pid != getpid() || task_run_current()) /* the crash report handles a task that calls exit() */
                 return;
         int changed = unstopped_context_end(status);
+        ended_journals_remove(changed == 0);
         if (changed != status)
                 exit(changed);
 }

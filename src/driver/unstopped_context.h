@@ -12,12 +12,13 @@ struct fst_context;
 /*
  * End the running context, if there is one, without freeing it: other threads of the application may still use it.
  * Returns @status, the exit status of the application, or 1 if @status is 0 and an action failed or the context did not
- * start. An ERROR line then names the failure and the remedy. Removes the journals of applications that have succeeded
- * (resume/ended_journals.h). Any thread that runs no task.
+ * start. An ERROR line then names the failure and the remedy. Any thread that runs no task.
  */
 int unstopped_context_end(int status);
 
-/* Let exit() in this process call unstopped_context_end, and change the exit status likewise. Repeated calls are free.
+/*
+ * Let exit() in this process call unstopped_context_end, change the exit status likewise, and then remove the journals of
+ * applications that have succeeded (resume/ended_journals.h): nothing that may take long follows. Repeated calls are free.
  */
 void unstopped_context_watch(void);
 
