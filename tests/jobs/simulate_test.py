@@ -107,6 +107,7 @@ def test_a_trace_that_was_changed_does_not_replay(traced, tmp_path):
     (tmp_path / "none").write_text("hello\n")
     assert "not a scheduler trace" in simulate("--replay", tmp_path / "none", status=1).stderr
     assert "cannot read" in simulate("--replay", tmp_path / "missing", status=1).stderr
+    assert f"cannot read {tmp_path}: Is a directory" in simulate("--replay", tmp_path, status=1).stderr
 
 
 def test_a_trace_that_was_cut_off_replays_as_far_as_it_goes(traced, tmp_path):
@@ -233,7 +234,8 @@ def test_random_worlds():
     (["--seeds", "1..2", "--trace", "x"], "use --seed, not --seeds"),
     (["--locality", "2"], "--locality takes a number from 0 to 1, not '2'"),
     (["--speculation=yes"], "--speculation takes no value"),
-    (["--random", "--barrier", "1"], "--random draws the world"),
+    (["--random", "--barrier", "1"], "--trace, --output and either --driver-deaths or --celeborn go with it"),
+    (["--random", "--celeborn", "4", "--driver-deaths", "2"], "does not go with --messages or --driver-deaths"),
     (["--messages", "--driver-deaths", "1"], "--messages measures one driver"),
     (["--messages=yes"], "--messages takes no value"),
     (["--messages", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out spark.firesteel.shuffle.store"),

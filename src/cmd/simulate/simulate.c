@@ -64,7 +64,7 @@ const char command_simulate_help[] =
         "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
         "  --seeds A..B              a run for each seed from A to B\n"
         "  --random                  derive a small random scenario with all faults from the seed; combine only with\n"
-        "                            --seed, --seeds, --driver-deaths, --trace and --output\n"
+        "                            --seed, --seeds, --trace, --output and either --driver-deaths or --celeborn\n"
         "\n"
         "Faults (probabilities from 0 to 1, default 0):\n"
         "  --loss P                  a message is lost with its connection, late, or duplicated\n"
@@ -355,8 +355,8 @@ static int simulate_check_request(struct simulate_request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
-                        "--random draws the world from the seed: only --seed, --seeds, --driver-deaths, --celeborn, "
-                        "--trace and --output go with it");
+                        "--random draws the world from the seed: only --seed, --seeds, --trace, --output and either "
+                        "--driver-deaths or --celeborn go with it");
         if (r->trace && r->driver_deaths > 0)
                 return simulate_usage("--trace writes the decisions of one driver: leave out --driver-deaths");
         if (r->messages && r->driver_deaths > 0)
@@ -659,7 +659,7 @@ static char *simulate_read_file(const char *path, size_t *len)
                 buf_reserve(&text, 65536);
                 n = fread(text.data + text.len, 1, 65536, file);
         }
-        int failed = ferror(file) ? EIO : 0;
+        int failed = ferror(file) ? errno : 0;
 
         fclose(file);
         *len = text.len;
