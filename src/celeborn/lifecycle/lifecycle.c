@@ -528,7 +528,11 @@ void lifecycle_stop(struct lifecycle *l, int64_t now)
         l->stop_at = now + l->config.stop_timeout;
         message.app_id = (char *)l->config.app_id;
         message.request_id = id;
-        lifecycle_send(l, -1, -1, CELEBORN_APPLICATION_LOST, &message.base, now);
+        struct lifecycle_request *request = lifecycle_send(l, -1, -1, CELEBORN_APPLICATION_LOST, &message.base, now);
+        if (l->answered)
+                return;
+        request->max_tries = (int)l->masters.len + 1; /* each master, and a leader that one of them names */
+        request->wait = 0;
 }
 
 int64_t lifecycle_deadline(const struct lifecycle *l)

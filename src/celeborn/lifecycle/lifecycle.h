@@ -135,7 +135,7 @@ void lifecycle_failed(struct lifecycle *l, uint64_t request, const char *why, in
 void lifecycle_master_disconnected(struct lifecycle *l, int64_t now);
 
 /* Announces the end of the application, which drops all shuffles. LIFECYCLE_STOPPED follows within config.stop_timeout.
- */
+ * If no master has ever answered, each is tried at once: LIFECYCLE_STOPPED follows when all connections are refused. */
 void lifecycle_stop(struct lifecycle *l, int64_t now);
 
 /* For tests: the number of requests without an answer. */

@@ -495,6 +495,22 @@ static void heartbeats_go_on_until_the_end_is_announced(void **state)
         fixture_end(&f);
 }
 
+static void stops_at_once_when_no_master_ever_answered(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, false, 2);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_stop(f.core, f.now);
+        for (int i = 0; i < 3; i++) {
+                assert_true(lifecycle_deadline(f.core) > f.now);
+                lifecycle_failed(f.core, expect_send(&f, CELEBORN_APPLICATION_LOST, i % 2 ? 9098 : 9097),
+                                 "connection refused", f.now);
+                lifecycle_tick(f.core, f.now);
+        }
+        assert_int_equal(fixture_next(&f)->kind, LIFECYCLE_STOPPED);
+        fixture_end(&f);
+}
+
 /* ------------------------------------------------------------------------------------------------ resuming */
 
 /* A driver that goes on after the first @n records of an earlier one. */
@@ -759,6 +775,7 @@ int main(void)
                 cmocka_unit_test(without_a_master_that_ever_answered_questions_fail_at_once),
                 cmocka_unit_test(invalid_answers_are_failures),
                 cmocka_unit_test(heartbeats_go_on_until_the_end_is_announced),
+                cmocka_unit_test(stops_at_once_when_no_master_ever_answered),
                 cmocka_unit_test(shuffles_that_the_master_has_lost_are_registered_again),
                 cmocka_unit_test(a_master_that_cannot_revise_is_asked_once),
                 cmocka_unit_test(heartbeat_that_fails_is_soon_followed_by_another),
