@@ -99,6 +99,12 @@ int command_resume(int argc, char **argv)
                         directory = argv[++i];
                 else if (text_starts_with(argv[i], "--dir="))
                         directory = argv[i] + strlen("--dir=");
+                else if (strcmp(argv[i], "--conf") == 0 || strcmp(argv[i], "-c") == 0 ||
+                         text_starts_with(argv[i], "--conf="))
+                        return command_usage(command_resume_help,
+                                             "the first driver's settings apply: to change one, run the application's "
+                                             "command again with --conf spark.firesteel.resume.id=APPLICATION, not:",
+                                             argv[i]);
                 else if (argv[i][0] == '-')
                         return command_usage(command_resume_help,
                                              "an unknown option, or one without its value:", argv[i]);

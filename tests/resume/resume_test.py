@@ -665,10 +665,32 @@ def test_refuses_wrong_use(run):
     assert done.returncode == 1 and f"no journal of application nobody in {app.folder}" in done.stderr, done.stderr
     for words, status, text in ((["nobody"], 1, "no journal of application nobody in"),
                                 (["../x"], 1, "'../x' is not the id of an application"), ([], 2, "an application is missing"),
-                                (["a", "b"], 2, "more than one application is named: b")):
+                                (["a", "b"], 2, "more than one application is named: b"),
+                                (["a", "--conf", "k=v"], 2, "again with --conf spark.firesteel.resume.id=APPLICATION, not: --conf")):
         done = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", str(app.folder), *words], capture_output=True,
                               text=True, timeout=60, check=False)
         assert done.returncode == status and text in done.stderr, done.stderr
+
+
+def test_warns_of_a_journal_id_without_a_journal(run):
+    app = run(phase=0, settings=["spark.firesteel.resume.enabled=false", "spark.firesteel.resume.id=app-1"])
+    assert app.start().wait(timeout=120) == 0, app.log(0)
+    assert app.log(0).count("WARN DriverResume: spark.firesteel.resume.id has no effect: set") == 1, app.log(0)
+    assert not app.journals.exists()
+
+
+def test_the_printed_command_resumes_and_leaves_the_shell(run):
+    app = run(phase=1)
+    app.start()
+    app.wait_at_gate(1, 0)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    line = subprocess.run([f"{BIN}/firesteel", "resume", "--print", f"--dir={app.journals}", app.id()], capture_output=True,
+                          text=True, timeout=60, check=True).stdout
+    app.open_gate()
+    assert app.start(["bash", "-c", f"{line}echo the shell has status $?"]).wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.log(1).endswith("the shell has status 0\n")
 
 
 # A driver that died after it took its epoch, and before its first record was durable.

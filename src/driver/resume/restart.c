@@ -47,16 +47,17 @@ static void restart_put_word(struct buf *line, const char *before, const char *w
         buf_puts(line, quoted);
 }
 
-/* Prints a line for bash, with the first driver's name of the program. */
+/* Prints a line for bash, with the first driver's name of the program. It does not replace the shell that reads it. */
 static void restart_print(const struct resume_application *app, const char *id)
 {
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
-        restart_put_word(&line, "cd ", app->directory);
+        restart_put_word(&line, "(cd ", app->directory);
         restart_put_word(&line, " && " RESUME_VARIABLE "=", id);
         restart_put_word(&line, " exec -a ", app->words.data[0]);
         restart_put_word(&line, " ", app->program);
         for (size_t i = 1; i < app->words.len; i++)
                 restart_put_word(&line, " ", app->words.data[i]);
+        buf_puts(&line, ")");
         puts(buf_text(&line));
 }
 

@@ -333,6 +333,10 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
                 status = conf_get_bool(sc->conf, "spark.firesteel.resume.strict", &strict, error);
         if (status == 0)
                 status = conf_get_bytes(sc->conf, "spark.firesteel.resume.foldSize", &fold_size, error);
+        const char *given = conf_get_raw(sc->conf, "spark.firesteel.resume.id");
+        if (status == 0 && !enabled && given && *given)
+                log_warn(RESUME_LOG, "spark.firesteel.resume.id has no effect: set spark.firesteel.resume.enabled=true "
+                                     "to keep a journal, or leave it out");
         if (status || !enabled)
                 return status;
         if (!directory || !*directory)
