@@ -181,13 +181,14 @@ static void adoption_take_outputs(struct cluster_backend *b, int executor, const
                                               held->task_ids[i]);
 }
 
-void cluster_adoption_ended(struct cluster_backend *b, const char *id)
+bool cluster_adoption_ended(struct cluster_backend *b, const char *id)
 {
         int at = adoption_find(&b->adoption, id);
         if (at < 0)
-                return;
+                return false;
         adoption_settle(b, at);
         job_runner_earlier_executor_lost(b->runner, id);
+        return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- running tasks */

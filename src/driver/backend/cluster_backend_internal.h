@@ -166,8 +166,9 @@ void cluster_adoption_registered(struct cluster_backend *b, struct remote_execut
 /* The backend ends: executors that wait for their configuration get none. */
 void cluster_adoption_deinit(struct cluster_backend *b);
 
-/* An executor has ended without having registered with this driver. */
-void cluster_adoption_ended(struct cluster_backend *b, const char *id);
+/* An executor has ended without having registered with this driver. Returns true if the driver awaited it as one of an
+ * earlier driver. */
+bool cluster_adoption_ended(struct cluster_backend *b, const char *id);
 
 /* As the slots of these names in scheduler_backend_class. */
 bool cluster_is_adopting(struct scheduler_backend *backend);

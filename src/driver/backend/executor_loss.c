@@ -114,8 +114,11 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         char text[256];
-        cluster_adoption_ended(b, executor_id);
-        if (!x) {
+        const bool earlier = cluster_adoption_ended(b, executor_id);
+        if (earlier && !x) {
+                log_info("CoarseGrainedSchedulerBackend", "Executor %s of an earlier driver is not adopted: %s",
+                         executor_id, reason);
+        } else if (!x) {
                 log_at(b->stopping ? LOG_INFO : LOG_WARN, "CoarseGrainedSchedulerBackend",
                        "Executor %s ended before it had registered: %s", executor_id, reason);
         } else if (!b->closing) {
