@@ -247,7 +247,7 @@ static void rejects_joins_and_unions_of_other_types(void **state)
         assert_refused(fst_count(fst_join(pairs, f64, join_i64, type), &n), -EINVAL, "keys of one type");
         assert_refused(fst_count(fst_join(small, wide, join_fixed, FST_I64), &n), -EINVAL, "different sizes");
         assert_refused(fst_count(fst_join(to_f64, pairs, join_i64, type), &n), -EINVAL,
-                       "join_i64 takes PAIR(I64, I64) on the left, but the rows are PAIR(I64, F64)");
+                       "join_i64 takes PAIR(I64, I64) on the left, but the rows are PAIR(I64, F64): the values differ");
         assert_refused(fst_count(fst_join(pairs, to_f64, join_i64, type), &n), -EINVAL, "on the right");
         assert_refused(fst_count(fst_join(pairs, pairs, pair, type), &n), -EINVAL,
                        "pair is not a function that join can call");

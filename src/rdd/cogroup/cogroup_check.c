@@ -40,8 +40,11 @@ static int cogroup_check_side(const char *verb, const fst_fn *fn, uint32_t key, 
         uint32_t kind = parameter & FST_POINTER && parameter != FST_KIND_FIXED ? parameter & ~FST_POINTER : parameter;
         fst_type seen = fst_type_seen(side);
         if (key != seen.key || kind != seen.value)
-                return error_set(error, -EINVAL, "%s takes %s on the %s, but the rows are %s", fn->name,
-                                 fst_tag_name(FST_TAG(key, kind), a), which, fst_type_name(side, b));
+                return error_set(error, -EINVAL, "%s takes %s on the %s, but the rows are %s: %s", fn->name,
+                                 fst_tag_name(FST_TAG(key, kind), a), which, fst_type_name(side, b),
+                                 key == seen.key      ? "the values differ"
+                                 : kind == seen.value ? "the keys differ"
+                                                      : "the keys and the values differ");
         if (kind == FST_KIND_FIXED || (kind != parameter) == missing)
                 return 0;
         if (missing)
