@@ -27,6 +27,27 @@ struct key_range {
 };
 
 static const struct key_range ranges[] = {
+        {"spark.celeborn.client.application.heartbeatInterval", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.excludedWorker.expireTimeout", 0, MAX_SIZE, "a time, at least 0", false},
+        {"spark.celeborn.client.fetch.maxRetriesForEachReplica", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.celeborn.client.fetch.timeout", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.push.maxReqsInFlight.perWorker", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.celeborn.client.push.maxReqsInFlight.total", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.celeborn.client.push.revive.maxRetries", 0, MAX_INT, "a whole number, at least 0", false},
+        {"spark.celeborn.client.push.timeout", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.registerShuffle.maxRetries", 0, MAX_INT, "a whole number, at least 0", false},
+        {"spark.celeborn.client.registerShuffle.retryWait", 0, MAX_SIZE, "a time, at least 0", false},
+        {"spark.celeborn.client.requestCommitFiles.maxRetries", 0, MAX_INT, "a whole number, at least 0", false},
+        {"spark.celeborn.client.requestCommitFiles.retryWait", 0, MAX_SIZE, "a time, at least 0", false},
+        {"spark.celeborn.client.reserveSlots.maxRetries", 0, MAX_INT, "a whole number, at least 0", false},
+        {"spark.celeborn.client.rpc.commitFiles.askTimeout", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.rpc.registerShuffle.askTimeout", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.rpc.reserveSlots.askTimeout", 1, MAX_SIZE, "a time, and more than 0", false},
+        {"spark.celeborn.client.shuffle.batchHandleChangePartition.interval", 0, MAX_SIZE, "a time, at least 0", false},
+        {"spark.celeborn.client.shuffle.partitionSplit.threshold", 1, MAX_SIZE, "a size, and more than 0", false},
+        {"spark.celeborn.client.slot.assign.maxWorkers", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.celeborn.data.io.retryWait", 0, MAX_SIZE, "a time, at least 0", false},
+        {"spark.celeborn.network.connect.timeout", 1, MAX_SIZE, "a time, and more than 0", false},
         {"spark.default.parallelism", 1, MAX_INT, "a whole number, at least 1", false},
         {"spark.diskStore.subDirectories", 1, 4096, "a whole number from 1 to 4096", false},
         {"spark.driver.maxResultSize", 0, MAX_SIZE, "a size, or 0 for no limit", false},
@@ -34,6 +55,12 @@ static const struct key_range ranges[] = {
         {"spark.eventLog.buffer.kb", 1, MAX_INT, "a size below 2g, and more than 0", false},
         {"spark.eventLog.rolling.maxFileSize", 10 * MIB, MAX_SIZE, "a size of at least 10m", false},
         {"spark.firesteel.join.broadcastThreshold", 0, MAX_SIZE, "a size, or 0 for no broadcast join unasked", false},
+        {"spark.firesteel.resume.executorTimeout", 0, MAX_SIZE, "a time, or 0 to end executors with their driver",
+         false},
+        {"spark.firesteel.resume.foldSize", 0, MAX_SIZE, "a size, or 0 to never fold the journal", false},
+        {"spark.firesteel.resume.registrationTimeout", 0, MAX_SIZE, "a time, or 0 to wait for no executor", false},
+        {"spark.firesteel.shuffle.store.objectSize", 1, MAX_SIZE, "a size, and more than 0", false},
+        {"spark.firesteel.shuffle.store.wait", 0, MAX_SIZE, "a time, or 0 to wait for no other task", false},
         {"spark.io.compression.lz4.blockSize", 64, 32 * MIB, "a size from 64b to 32m", false},
         {"spark.io.compression.zstd.level", -131072, 22, "a whole number from -131072 to 22", false},
         {"spark.memory.fraction", 0, 1, "above 0 and at most 1", true},
@@ -52,13 +79,50 @@ static const struct key_range ranges[] = {
         {"spark.ui.consoleProgress.update.interval", 1, MAX_INT, "a time, and more than 0", false},
 };
 
+/* Numbers and switches that executors read. A value that does not parse ends each executor as it starts. */
+static const char *const executor_keys[] = {
+        "spark.blockManager.port",
+        "spark.celeborn.client.readLocalShuffleFile.enabled",
+        "spark.decommission.enabled",
+        "spark.executor.heartbeat.maxFailures",
+        "spark.executor.processTreeMetrics.enabled",
+        "spark.firesteel.archives.maxEntries",
+        "spark.firesteel.archives.maxSize",
+        "spark.firesteel.shuffle.store.objectSize",
+        "spark.firesteel.shuffle.store.wait",
+        "spark.metrics.executorMetricsSource.enabled",
+        "spark.port.maxRetries",
+        "spark.shuffle.io.connectionTimeout",
+        "spark.shuffle.io.maxRetries",
+        "spark.shuffle.io.numConnectionsPerPeer",
+        "spark.shuffle.io.retryWait",
+        "spark.shuffle.registration.maxAttempts",
+        "spark.shuffle.registration.timeout",
+        "spark.storage.decommission.enabled",
+        "spark.storage.decommission.maxReplicationFailuresPerBlock",
+        "spark.storage.decommission.rddBlocks.enabled",
+        "spark.storage.decommission.replicationReattemptInterval",
+        "spark.storage.decommission.shuffleBlocks.enabled",
+        "spark.storage.maxReplicationFailures",
+        "spark.task.maxDirectResultSize",
+        "spark.task.reaper.enabled",
+        "spark.task.reaper.killTimeout",
+        "spark.task.reaper.pollingInterval",
+        "spark.task.reaper.threadDump",
+};
+
 /* Reads a key of any type as a number. */
 static int conf_validate_read_number(const struct fst_conf *conf, const struct key *key, double *out,
                                      struct fst_error *error)
 {
         int64_t whole = 0;
+        bool on = false;
         int r;
         switch (key->type) {
+        case KEY_BOOL:
+                r = conf_get_bool(conf, key->name, &on, error);
+                whole = on;
+                break;
         case KEY_DOUBLE:
                 return conf_get_double(conf, key->name, out, error);
         case KEY_BYTES:
@@ -91,6 +155,16 @@ static int conf_validate_check_range(const struct fst_conf *conf, const struct k
                 r = error_set(error, -EINVAL, "%s is %s: it must be %s", range->key, value, range->allowed);
         error_deinit(&why);
         return r;
+}
+
+/* Refuses a value that its typed getter refuses, among them an empty text. */
+static int conf_validate_check_parses(const struct fst_conf *conf, const char *name, struct fst_error *error)
+{
+        struct key key;
+        double x;
+        if (!conf_get_value(conf, name) || !key_find(name, &key))
+                return 0;
+        return conf_validate_read_number(conf, &key, &x, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- rules */
@@ -187,6 +261,8 @@ int conf_validate(const struct fst_conf *conf, struct fst_error *error)
         int r = 0;
         for (size_t i = 0; i < ARRAY_SIZE(ranges) && r == 0; i++)
                 r = conf_validate_check_range(conf, &ranges[i], error);
+        for (size_t i = 0; i < ARRAY_SIZE(executor_keys) && r == 0; i++)
+                r = conf_validate_check_parses(conf, executor_keys[i], error);
         if (r || (r = conf_validate_check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
             (r = conf_validate_check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
             (r = conf_validate_check_deploy_mode(conf, error)) || (r = conf_validate_check_encryption(conf, error)) ||

@@ -1,8 +1,8 @@
 /*
  * Checks settings before an application starts.
  *
- * The typed getters (conf/conf.h) refuse values that do not parse. This checks the ranges of the engine's keys, and the
- * rules between keys of Spark's SparkConf.validateSettings.
+ * The typed getters (conf/conf.h) refuse values that do not parse. This checks the ranges of the engine's keys, that
+ * those of executors parse, and the rules between keys of Spark's SparkConf.validateSettings.
  */
 #pragma once
 

@@ -86,6 +86,66 @@ static void rejects_numbers_out_of_range(void **state)
         assert_bad("spark.eventLog.buffer.kb", "0", "more than 0");
 }
 
+/* They would only end executors, over and over. */
+static void rejects_settings_of_executors_that_do_not_parse(void **state)
+{
+        assert_bad("spark.firesteel.shuffle.store.objectSize", "abc", "a size, and more than 0");
+        assert_bad("spark.firesteel.shuffle.store.objectSize", "", "spark.firesteel.shuffle.store.objectSize");
+        assert_bad("spark.firesteel.shuffle.store.wait", "soon", "a time, or 0");
+        assert_bad("spark.shuffle.io.numConnectionsPerPeer", "two", "numConnectionsPerPeer");
+        assert_bad("spark.shuffle.io.retryWait", "abc", "retryWait");
+        assert_bad("spark.task.maxDirectResultSize", "abc", "maxDirectResultSize");
+        assert_bad("spark.task.reaper.enabled", "maybe", "use true or false");
+        assert_bad("spark.firesteel.archives.maxSize", "abc", "maxSize");
+        assert_good("spark.task.reaper.enabled", "true");
+        assert_good("spark.task.reaper.killTimeout", "-1");
+        assert_good("spark.firesteel.shuffle.store.objectSize", "1");
+}
+
+static void rejects_negative_settings_of_resuming_and_of_the_store(void **state)
+{
+        assert_bad("spark.firesteel.resume.foldSize", "-1", "a size, or 0 to never fold the journal");
+        assert_bad("spark.firesteel.resume.registrationTimeout", "-5s", "a time, or 0");
+        assert_bad("spark.firesteel.resume.executorTimeout", "-1", "a time, or 0 to end executors with their driver");
+        assert_bad("spark.firesteel.shuffle.store.objectSize", "-1", "a size, and more than 0");
+        assert_bad("spark.firesteel.shuffle.store.objectSize", "0", "a size, and more than 0");
+        assert_bad("spark.firesteel.shuffle.store.wait", "-1", "a time, or 0");
+        assert_good("spark.firesteel.resume.foldSize", "0");
+        assert_good("spark.firesteel.resume.registrationTimeout", "0");
+        assert_good("spark.firesteel.resume.executorTimeout", "0");
+        assert_good("spark.firesteel.shuffle.store.wait", "0ms");
+}
+
+static void rejects_settings_of_celeborn(void **state)
+{
+        static const char *const positive[] = {
+                "application.heartbeatInterval",    "fetch.maxRetriesForEachReplica", "fetch.timeout",
+                "push.maxReqsInFlight.perWorker",   "push.maxReqsInFlight.total",     "push.timeout",
+                "rpc.commitFiles.askTimeout",       "rpc.registerShuffle.askTimeout", "rpc.reserveSlots.askTimeout",
+                "shuffle.partitionSplit.threshold", "slot.assign.maxWorkers",
+        };
+        static const char *const from_zero[] = {
+                "excludedWorker.expireTimeout",  "push.revive.maxRetries",
+                "registerShuffle.maxRetries",    "registerShuffle.retryWait",
+                "requestCommitFiles.maxRetries", "requestCommitFiles.retryWait",
+                "reserveSlots.maxRetries",       "shuffle.batchHandleChangePartition.interval",
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(positive); i++) {
+                _cleanup_free_ char *key = mem_printf("spark.celeborn.client.%s", positive[i]);
+                assert_bad(key, "0", "it must be");
+                assert_bad(key, "-1", "it must be");
+                assert_good(key, "1");
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(from_zero); i++) {
+                _cleanup_free_ char *key = mem_printf("spark.celeborn.client.%s", from_zero[i]);
+                assert_bad(key, "-1", "at least 0");
+                assert_good(key, "0");
+        }
+        assert_bad("spark.celeborn.data.io.retryWait", "-1", "at least 0");
+        assert_bad("spark.celeborn.network.connect.timeout", "0", "more than 0");
+        assert_bad("spark.celeborn.client.readLocalShuffleFile.enabled", "maybe", "use true or false");
+}
+
 static void accepts_defaults(void **state)
 {
         assert_good("spark.app.name", "x");
@@ -115,6 +175,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rejects_numbers_out_of_range),
                 cmocka_unit_test(rejects_settings_of_joins),
+                cmocka_unit_test(rejects_settings_of_executors_that_do_not_parse),
+                cmocka_unit_test(rejects_negative_settings_of_resuming_and_of_the_store),
+                cmocka_unit_test(rejects_settings_of_celeborn),
                 cmocka_unit_test(accepts_defaults),
                 cmocka_unit_test(checks_rules_between_keys),
         };
