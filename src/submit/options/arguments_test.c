@@ -154,19 +154,53 @@ static void accepts_zero_executors_with_dynamic_allocation(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void refuses_a_supervised_driver_that_cannot_resume(void **state)
+static void refuses_a_driver_that_cannot_resume(void **state)
 {
 #define RESUMING "--conf spark.firesteel.resume.enabled=true "
+#define DIRECTORY(dir)                                                                                                 \
+        RESUMING "--master spark://h:1 --deploy-mode cluster --conf spark.firesteel.resume.dir=" dir " x.so"
         static const char message[] =
                 "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that the next driver can "
                 "read, because a supervised driver without one would be restarted forever";
+        static const char unsupervised[] =
+                "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that the next driver can "
+                "read";
         static const char *const accepted[] = {
-                RESUMING "--master spark://h:1 --deploy-mode cluster x.so",
+                RESUMING "--master spark://h:1 --conf spark.firesteel.resume.dir=rel x.so",
                 RESUMING "--master spark://h:1 --supervise x.so",
                 RESUMING
                 "--master spark://h:1 --deploy-mode cluster --supervise --conf spark.firesteel.resume.dir=/j x.so",
                 "--master spark://h:1 --deploy-mode cluster --supervise x.so",
+                "--master spark://h:1 --deploy-mode cluster --conf spark.firesteel.resume.dir=rel x.so",
+                DIRECTORY("/j"),
+                DIRECTORY("file:///j"),
+                DIRECTORY("hdfs://h:1/j"),
+                DIRECTORY("s3a://bucket/j"),
         };
+        assert_error(DIRECTORY(""), unsupervised, false);
+        assert_error(RESUMING "--master spark://h:1 --deploy-mode cluster x.so", unsupervised, false);
+        assert_error(RESUMING "--master mesos://h:1 --deploy-mode cluster x.so", unsupervised, false);
+        assert_error(
+                DIRECTORY("rel"),
+                "spark.firesteel.resume.dir is \"rel\": set it to a whole path, with its scheme (s3a://, hdfs:// or "
+                "file://)",
+                false);
+        assert_error(
+                RESUMING "--master mesos://h:1 --deploy-mode cluster --supervise "
+                         "--conf spark.firesteel.resume.dir=a/b:c x.so",
+                "spark.firesteel.resume.dir is \"a/b:c\": set it to a whole path, with its scheme (s3a://, hdfs:// or "
+                "file://)",
+                false);
+        assert_error(
+                DIRECTORY("foo:///x"),
+                "spark.firesteel.resume.dir is \"foo:///x\": no file system has the scheme \"foo\": set it to a path of "
+                "s3a://, hdfs:// or file://",
+                false);
+        assert_error(
+                DIRECTORY("file:x"),
+                "spark.firesteel.resume.dir is \"file:x\": set it to a whole path, with its scheme (s3a://, hdfs:// or "
+                "file://)",
+                false);
         assert_error(RESUMING "--master spark://h:1 --deploy-mode cluster --supervise x.so", message, false);
         assert_error(RESUMING "--master mesos://h:1 --deploy-mode cluster --supervise x.so", message, false);
         assert_error(RESUMING "--master spark://h:1 --deploy-mode cluster --conf spark.driver.supervise=true x.so",
@@ -180,6 +214,7 @@ static void refuses_a_supervised_driver_that_cannot_resume(void **state)
                 assert_int_equal(understand(&a, accepted[i], NULL, NULL), 0);
                 submit_arguments_deinit(&a);
         }
+#undef DIRECTORY
 #undef RESUMING
 }
 
@@ -569,7 +604,7 @@ int main(void)
                 cmocka_unit_test(reports_errors_as_spark),
                 cmocka_unit_test(accepts_output_only_with_dry_run),
                 cmocka_unit_test(accepts_zero_executors_with_dynamic_allocation),
-                cmocka_unit_test(refuses_a_supervised_driver_that_cannot_resume),
+                cmocka_unit_test(refuses_a_driver_that_cannot_resume),
                 cmocka_unit_test(passes_words_after_application),
                 cmocka_unit_test(stops_parsing_at_version),
                 cmocka_unit_test(kill_and_status_need_no_application),

@@ -9,6 +9,8 @@
 #include "base/string_prefix.h"
 #include "conf/units.h"
 #include "driver/backend/cluster_manager.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs.h"
 
 #include <limits.h>
 #include <strings.h>
@@ -129,18 +131,36 @@ static int arguments_validate_hadoop_conf(const struct submit_arguments *a, cons
                          master);
 }
 
-/* Without the directory a driver ends at once, so that its supervisor would start it again forever. */
+/* A driver of cluster mode resolves the directory on its own machine, in a directory of its own. */
+static int arguments_validate_resume_dir(const char *directory, struct fst_error *error)
+{
+        static const char key[] = "spark.firesteel.resume.dir";
+        _cleanup_free_ char *path = NULL;
+        if ((*directory != '/' && path_scheme_len(directory) == 0) || path_resolve(directory, &path, NULL) < 0)
+                return error_set(error, -EINVAL,
+                                 "%s is \"%s\": set it to a whole path, with its scheme (s3a://, hdfs:// or file://)",
+                                 key, directory);
+        if (text_starts_with(path, "file:") || remote_fs_knows(path))
+                return 0;
+        return error_set(error, -EINVAL,
+                         "%s is \"%s\": no file system has the scheme \"%.*s\": set it to a path of s3a://, hdfs:// or "
+                         "file://",
+                         key, directory, (int)path_scheme_len(path), path);
+}
+
+/* Without a valid directory a driver ends at once, so that its supervisor would start it again forever. */
 static int arguments_validate_resume(const struct submit_arguments *a, struct fst_error *error)
 {
         const char *directory = strmap_get(&a->properties, "spark.firesteel.resume.dir");
         const bool supervised = a->supervise || arguments_validation_is_set(a, "spark.driver.supervise");
-        if (!supervised || !submit_arguments_cluster_mode(a) || (directory && *directory) ||
-            !arguments_validation_is_set(a, "spark.firesteel.resume.enabled"))
+        if (!submit_arguments_cluster_mode(a) || !arguments_validation_is_set(a, "spark.firesteel.resume.enabled"))
                 return 0;
-        return error_set(
-                error, -EINVAL,
-                "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that "
-                "the next driver can read, because a supervised driver without one would be restarted forever");
+        if (directory && *directory)
+                return arguments_validate_resume_dir(directory, error);
+        return error_set(error, -EINVAL,
+                         "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory that "
+                         "the next driver can read%s",
+                         supervised ? ", because a supervised driver without one would be restarted forever" : "");
 }
 
 static int arguments_validate_submit(struct submit_arguments *a, const char *(*env)(const char *name),
