@@ -488,7 +488,7 @@ void job_runner_free(struct job_runner *r)
                 free(m);
         }
         if (r->sched)
-                sched_free(r->sched);
+                sched_free(steal(r->sched));
         string_list_deinit(&r->cancelled_groups);
         vec_deinit(&r->held);
         barrier_sync_free(r->barriers);

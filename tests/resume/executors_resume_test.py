@@ -226,11 +226,15 @@ def test_executor_ids_are_given_once(run, tmp_path):
         unanswered.bind(path)
         unanswered.listen(8)
         app.start()
+        unanswered.settimeout(30)
+        waiting = [unanswered.accept()[0] for _ in range(2)]  # before that an executor would end with its driver
         wait_until(lambda: app.journals.exists() and app.left() and executor_ids(app) == ["0", "1"], "the executors", 30)
         app.kill()
         resumed = app.resume()
         wait_until(lambda: len(executor_ids(app)) == 4, "the executors of the second driver", 30)
         assert executor_ids(app) == ["0", "1", "2", "3"]
+        for executor in waiting:
+            executor.close()
     assert resumed.wait(timeout=120) == 0, app.log(1)
     assert re.findall(r"Registered executor \S+ .* with ID (\d+)", app.log(1)) in (["2", "3"], ["3", "2"])
     assert app.left() == []

@@ -659,9 +659,9 @@ static bool cluster_manager_is_stopped(void *owner)
 /* Executors stop by themselves when asked, within @timeout_ms. */
 static void cluster_wait_for_executors(struct cluster_backend *b, int64_t timeout_ms)
 {
-        cluster_stop_executors(b);
-        b->closing = true;
+        b->closing = true; /* before the manager runs the loop: there may be no job runner any more */
         uv_timer_stop(&b->expiry);
+        cluster_stop_executors(b);
         loop_wait(&b->loop, cluster_manager_is_stopped, b, timeout_ms);
 }
 

@@ -323,6 +323,40 @@ static void decommissioned_executors_stop(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static struct executor_manager_class ending_class;
+static struct cluster_backend *ending_backend;
+static int n_endings;
+
+/* As a manager's loop may do: the connection of an executor ends, and then the process. */
+static void end_executor_0(struct executor_manager *manager)
+{
+        struct remote_executor *x = executor_table_find(&ending_backend->executors, "0");
+        struct rpc_peer *peer = x && x->ref ? rpc_ref_peer(x->ref) : NULL;
+        assert_non_null(peer);
+        cluster_disconnected(ending_backend, peer, "it has ended");
+        cluster_backend_executor_exited(ending_backend, "0", false, "it has ended");
+        assert_int_equal(x->state, EXECUTOR_GONE);
+        n_endings++;
+}
+
+static void end_executor_0_at_the_end(void *owner, struct scheduler_backend *backend, bool allocates)
+{
+        ending_backend = container_of(backend, struct cluster_backend, backend);
+        ending_class = *ending_backend->manager->class;
+        ending_class.ending = end_executor_0;
+        ending_backend->manager->class = &ending_class;
+}
+
+/* The job runner has freed what these would tell it by then. */
+static void an_executor_may_end_while_the_manager_ends_the_application(void **state)
+{
+        fst_context *sc = new_cluster_context();
+        count_works(sc);
+        job_runner_call(sc->runner, end_executor_0_at_the_end, NULL);
+        assert_int_equal(fst_context_stop(sc), 0);
+        assert_int_equal(n_endings, 1);
+}
+
 static void sends_tokens_to_later_executors(void **state)
 {
         fst_context *sc = new_cluster_context();
@@ -627,6 +661,7 @@ int main(void)
                 cmocka_unit_test(kills_executors_on_host),
                 cmocka_unit_test(loses_removed_executors),
                 cmocka_unit_test(decommissioned_executors_stop),
+                cmocka_unit_test(an_executor_may_end_while_the_manager_ends_the_application),
                 cmocka_unit_test(sends_tokens_to_later_executors),
                 cmocka_unit_test(heartbeats_report_disk_usage),
                 cmocka_unit_test(deadline_at_int64_min_is_now),

@@ -120,10 +120,11 @@ static void spark_conf_gets_apaches_defaults(void **state)
 static void each_attempt_finds_the_same_journal(void **state)
 {
         struct apache_rendered r;
-        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true'}", &r);
+        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true', 'spark.firesteel.resume.dir': '/j'}", &r);
         assert_property(&r, "spark.firesteel.resume.id=pi-u-1", true);
         apache_rendered_deinit(&r);
-        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true', 'spark.firesteel.resume.id': 'own'}",
+        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true', 'spark.firesteel.resume.dir': '/j', "
+                      "'spark.firesteel.resume.id': 'own'}",
                       &r);
         assert_property(&r, "spark.firesteel.resume.id=own", true);
         apache_rendered_deinit(&r);
