@@ -492,10 +492,12 @@ static int celeborn_read_count(const struct fst_conf *conf, const char *key, int
         return r;
 }
 
-static int celeborn_read_dynamic_factor(const struct fst_conf *conf, double *factor, struct fst_error *error)
+int celeborn_read_dynamic(const struct fst_conf *conf, bool *enabled, double *factor, struct fst_error *error)
 {
         static const char key[] = CLIENT "shuffle.dynamicResourceFactor";
-        int r = conf_get_double(conf, key, factor, error);
+        int r = conf_get_bool(conf, CLIENT "shuffle.dynamicResourceEnabled", enabled, error);
+        if (r == 0)
+                r = conf_get_double(conf, key, factor, error);
         if (r == 0 && !(*factor >= 0 && *factor <= 1))
                 r = error_set(error, -EINVAL, "%s is %g: set it to a share from 0 to 1", key, *factor);
         return r;
@@ -507,8 +509,7 @@ static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_con
         if ((r = conf_get_bool(conf, "spark.celeborn.client.push.replicate.enabled", &c->replicate, error)) ||
             (r = conf_get_bool(conf, "spark.celeborn.client.reserveSlots.rackaware.enabled", &c->rack_aware, error)) ||
             (r = conf_get_bool(conf, CLIENT "shuffle.reviseLostShuffles.enabled", &c->revise, error)) ||
-            (r = conf_get_bool(conf, CLIENT "shuffle.dynamicResourceEnabled", &c->dynamic, error)) ||
-            (r = celeborn_read_dynamic_factor(conf, &c->dynamic_factor, error)) ||
+            (r = celeborn_read_dynamic(conf, &c->dynamic, &c->dynamic_factor, error)) ||
             (r = conf_get_bytes(conf, "spark.celeborn.client.shuffle.partitionSplit.threshold", &c->split_threshold,
                                 error)) ||
             (r = conf_get_ms(conf, "spark.celeborn.client.push.timeout", &c->push_timeout_ms, error)) ||

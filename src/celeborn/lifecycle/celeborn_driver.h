@@ -49,3 +49,9 @@ struct celeborn_driver_options {
  */
 int celeborn_driver_new(const struct celeborn_driver_options *options, struct remote_shuffle_driver **driver,
                         struct fst_error *error);
+
+/*
+ * Reads whether the master names workers for open shuffles, and from which share of unusable ones on
+ * (struct celeborn_config). Returns 0, or negative with @error, which names the key.
+ */
+int celeborn_read_dynamic(const struct fst_conf *conf, bool *enabled, double *factor, struct fst_error *error);

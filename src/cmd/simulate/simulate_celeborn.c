@@ -2,28 +2,22 @@
 #include "cmd/simulate/simulate.h"
 
 #include "base/error.h"
+#include "celeborn/lifecycle/celeborn_driver.h"
 #include "conf/conf.h"
 #include "sched/simulator/simulator.h"
 
 #include <errno.h>
-
-#define CLIENT "spark.celeborn.client."
 
 int simulate_read_celeborn(const struct fst_conf *conf, struct simulator_options *options, bool messages,
                            bool driver_deaths, struct fst_error *error)
 {
         const int workers = options->celeborn.workers;
         bool *replicate = &options->celeborn.replicate;
-        double *factor = &options->celeborn.dynamic_factor;
-        int e = conf_get_bool(conf, CLIENT "push.replicate.enabled", replicate, error);
-
-        if (e ||
-            (e = conf_get_bool(conf, CLIENT "shuffle.dynamicResourceEnabled", &options->celeborn.dynamic, error)) ||
-            (e = conf_get_double(conf, CLIENT "shuffle.dynamicResourceFactor", factor, error)))
+        int e = conf_get_bool(conf, "spark.celeborn.client.push.replicate.enabled", replicate, error);
+        if (e == 0)
+                e = celeborn_read_dynamic(conf, &options->celeborn.dynamic, &options->celeborn.dynamic_factor, error);
+        if (e)
                 return e;
-        if (!(*factor >= 0 && *factor <= 1))
-                return error_set(error, -EINVAL,
-                                 CLIENT "shuffle.dynamicResourceFactor is %g: set it to a share from 0 to 1", *factor);
         if (!workers && (*replicate || options->celeborn.deaths > 0))
                 return error_set(error, -EINVAL,
                                  "--replication and --lost-workers are about Celeborn: add --celeborn WORKERS");
