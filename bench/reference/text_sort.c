@@ -35,7 +35,7 @@ static struct entry *sorted, *other;
 static size_t starts[BUCKETS + 1];
 static int middle; /* the first bucket of the second thread */
 
-static void fail(const char *what)
+static void text_sort_fail(const char *what)
 {
         perror(what);
         exit(1);
@@ -240,7 +240,7 @@ static void write_all(int fd, const char *from, size_t n)
         while (n > 0) {
                 ssize_t written = write(fd, from, n);
                 if (written < 0)
-                        fail("write");
+                        text_sort_fail("write");
                 from += written;
                 n -= (size_t)written;
         }
@@ -254,7 +254,7 @@ static void sort_and_write(void *argument, int thread)
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
         char *buffer = malloc(BUFFER + (1u << LENGTH_BITS));
         if (fd < 0 || !buffer)
-                fail(path);
+                text_sort_fail(path);
         size_t used = 0;
         for (int b = thread ? middle : 0; b < (thread ? BUCKETS : middle); b++) {
                 sort_lines(sorted + starts[b], other + starts[b], starts[b + 1] - starts[b], 0);
@@ -275,7 +275,7 @@ static void sort_and_write(void *argument, int thread)
         }
         write_all(fd, buffer, used);
         if (close(fd))
-                fail(path);
+                text_sort_fail(path);
         free(buffer);
 }
 
@@ -284,11 +284,11 @@ static void map_text(const char *path)
         struct stat st;
         int fd = open(path, O_RDONLY);
         if (fd < 0 || fstat(fd, &st))
-                fail(path);
+                text_sort_fail(path);
         size = (size_t)st.st_size;
         unsigned char *memory = huge_alloc(size + 4096 + 32); /* so that bytes behind the file can be read */
         if (size && mmap(memory, size, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED)
-                fail(path);
+                text_sort_fail(path);
         text = memory;
         close(fd);
 }
@@ -299,7 +299,7 @@ int main(int argc, char **argv)
                 return fprintf(stderr, "usage: text_sort IN OUT\n"), 2;
         out = argv[2];
         if (mkdir(out, 0777))
-                fail(out);
+                text_sort_fail(out);
         map_text(argv[1]);
         on_both_threads(find_lines, NULL);
         choose_bounds();

@@ -154,7 +154,7 @@ static const struct celeborn_servers_class world_servers = {
         .commit = world_commit,
 };
 
-/* What the model does not check. */
+/* Checks what the model of the servers does not. */
 static void world_check_request(const struct lifecycle_world *w, const struct world_message *m)
 {
         if (m->type == CELEBORN_REQUEST_SLOTS) {
