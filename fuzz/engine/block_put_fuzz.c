@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "exec/blocks/block_manager.h"
 #include "exec/exec_env.h"
+#include "fuzz/sink_steps.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer.pb-c.h"
 #include "store/memory.h"
@@ -42,13 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put.storage_level = FST_STORAGE_MEMORY_ONLY_2;
         if (block_manager_put_block(m, &put, &sink, &error))
                 abort();
-        int r = 0;
-        for (size_t at = 0, step = 1; at < size && r == 0; at += step, step = step * 3 % 101 + 1)
-                r = sink->class->write(sink, data + at, MIN(step, size - at), &error);
-        if (r == 0)
-                r = sink->class->end(sink, &error);
-        sink->class->close(sink);
-        error_deinit(&error);
+        const int r = sink_take_steps(sink, data, size);
         if (block_manager_remove(m, (struct block_name){BLOCK_RDD, 1, 2}) != (r == 0) ||
             memory_manager_storage_used(env.memory) != 0)
                 abort();

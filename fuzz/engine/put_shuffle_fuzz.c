@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "fuzz/sink_steps.h"
 #include "rpc/transfer/transfer.pb-c.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_store.h"
@@ -47,13 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put.key_size = 8;
         if (shuffle_receiver_open(store, memory, &put, &sink, &error))
                 abort();
-        int r = 0;
-        for (size_t at = 0, step = 1; at < size && r == 0; at += step, step = step * 3 % 101 + 1)
-                r = sink->class->write(sink, data + at, MIN(step, size - at), &error);
-        if (r == 0)
-                r = sink->class->end(sink, &error);
-        sink->class->close(sink);
-        error_deinit(&error);
+        const int r = sink_take_steps(sink, data, size);
         free(shuffle_store_list(store, &kept));
         if (kept != (r == 0))
                 abort();
