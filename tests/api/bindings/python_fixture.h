@@ -125,6 +125,9 @@ static const char python_fixture_daemon[] =
         "    assert text(f) == os.environ['PYTHON_WORKER_FACTORY_SECRET']\n"
         "    s.sendall(put(b'ok'))\n"
         "    while task(f, out) and os.environ.get('SPARK_REUSE_WORKER'): pass\n"
+        "    try:\n" /* as pyspark's daemon: a socket that closes with unread input would discard the answer */
+        "        while s.recv(65536): pass\n"
+        "    except OSError: pass\n"
         "def serve():\n"
         "    if os.environ.get('FIXTURE_STRAY'): print('hello', flush=True)\n"
         "    listener = socket.create_server(('127.0.0.1', 0))\n"
