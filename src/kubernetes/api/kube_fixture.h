@@ -192,6 +192,8 @@ static inline void kube_fixture_do(struct kube_fixture *api, struct fixture_exch
                         json_object_set_new(json_object_get(body, "metadata"), "namespace", json_string("ns"));
                         if (!its)
                                 json_object_set_new(json_object_get(body, "metadata"), "name", json_string(uid));
+                        if (!json_object_get(body, "status")) /* as an API server: without a phase, a pod counts as lost */
+                                json_object_set_new(body, "status", json_pack("{s:s}", "phase", "Pending"));
                         kube_fixture_put(api, body);
                         kube_fixture_answer(x, 201, json_deep_copy(body));
                 }
