@@ -18,8 +18,11 @@ from maven_repository import Place
 from s3_bucket import Bucket
 from standalone_cluster import Cluster
 
-# A process started with a shell's "&" ignores SIGINT, and so would all children that the tests interrupt.
+# A process started with a shell's "&" ignores SIGINT, and one started with nohup SIGHUP. So would all children that the tests
+# interrupt. A function that does nothing keeps pytest alive, and its children begin with the default.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 @pytest.fixture

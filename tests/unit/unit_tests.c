@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+        signal(SIGINT, SIG_DFL); /* ignored in what a shell starts with "&", and tests raise it */
+        signal(SIGQUIT, SIG_DFL);
         const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
         int used = 1;
         if (strcmp(name, "unit_tests") == 0 && argc > 1)
