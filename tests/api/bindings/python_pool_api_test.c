@@ -147,6 +147,7 @@ static void refuses_the_values_that_spark_refuses(void **state)
         }
 }
 
+/* The worker answers when it has read the warning in the captured standard error. */
 static void warns_of_a_worker_that_does_not_answer(void **state)
 {
         fst_context *sc =
