@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +21,7 @@ struct test_thread {
         pthread_t handle;
         const char *name;
         int id, stop; /* atomic */
-        int slept;    /* result of the sleep: 0 complete */
+        int slept;    /* atomic: result of the sleep, EINTR after a signal; 0: it sleeps */
         pthread_mutex_t lock;
         pthread_cond_t wake;
 };
@@ -48,8 +49,7 @@ static void *test_thread_sleep(void *arg)
 {
         struct test_thread *t = arg;
         test_thread_announce(t);
-        while (t->slept == 0 && !__atomic_load_n(&t->stop, __ATOMIC_RELAXED))
-                t->slept = clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 400000000}, NULL);
+        __atomic_store_n(&t->slept, clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){3600, 0}, NULL), __ATOMIC_RELAXED);
         return NULL;
 }
 
@@ -156,21 +156,44 @@ static void finds_functions_of_a_program_started_by_its_bare_name(void **state)
         assert_int_equal(status, 0);
 }
 
+/* A dump taken before would interrupt the thread on its way to sleep. */
+static void wait_until_asleep(const struct test_thread *t)
+{
+        char path[64], state = 'R';
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", t->id);
+        while (state != 'S') {
+                FILE *f = fopen(path, "re");
+                assert_non_null(f);
+                assert_int_equal(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+                fclose(f);
+        }
+}
+
+static void on_user_signal(int number)
+{
+}
+
 static void wakes_no_sleeping_thread(void **state)
 {
+        struct sigaction action = {.sa_handler = on_user_signal}, before;
         struct test_thread sleeps;
         size_t n, at;
         test_thread_start(&sleeps, "sleeps", test_thread_sleep);
+        wait_until_asleep(&sleeps);
         for (int i = 0; i < 20; i++) {
-                usleep(5000);
                 struct thread_sample *threads = thread_dump_take(NULL, 0, &n);
                 const struct thread_sample *t = find_sample(threads, n, sleeps.id, &at);
-                if (t->state == 'S')
-                        assert_int_equal(t->n_frames, 0);
+                assert_int_equal(t->state, 'S');
+                assert_int_equal(t->n_frames, 0);
                 free(threads);
         }
-        test_thread_end(&sleeps);
-        assert_int_equal(sleeps.slept, 0);
+        usleep(5000); /* a thread that a dump has woken leaves its sleep */
+        assert_int_equal(__atomic_load_n(&sleeps.slept, __ATOMIC_RELAXED), 0);
+        sigaction(SIGUSR1, &action, &before);
+        assert_int_equal(pthread_kill(sleeps.handle, SIGUSR1), 0);
+        assert_int_equal(pthread_join(sleeps.handle, NULL), 0);
+        sigaction(SIGUSR1, &before, NULL);
+        assert_int_equal(sleeps.slept, EINTR);
 }
 
 static void names_system_calls(void **state)
