@@ -241,7 +241,8 @@ static void *transfer_server_worker_main(void *arg)
         return NULL;
 }
 
-static int worker_start(struct transfer_thread *w, struct transfer_server *s, struct fst_error *error)
+/* Prepares the thread @w, which transfer_server_start_thread starts. */
+static int transfer_server_prepare_thread(struct transfer_thread *w, struct transfer_server *s, struct fst_error *error)
 {
         w->server = s;
         w->scratch = mem_alloc(TRANSFER_SCRATCH);
@@ -252,6 +253,12 @@ static int worker_start(struct transfer_thread *w, struct transfer_server *s, st
         epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &(struct epoll_event){.events = EPOLLIN, .data.ptr = w});
         if (w == s->workers)
                 epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->fd, &(struct epoll_event){.events = EPOLLIN, .data.ptr = s});
+        return 0;
+}
+
+/* Starts a thread. The first one may at once hand connections to every other, so all must be prepared. */
+static int transfer_server_start_thread(struct transfer_thread *w, struct fst_error *error)
+{
         int r = -pthread_create(&w->thread, NULL, transfer_server_worker_main, w);
         if (r)
                 return error_set(error, r, "cannot start a transfer server's thread: %s", strerror(-r));
@@ -291,7 +298,9 @@ int transfer_server_new(const struct transfer_server_options *options, const str
         for (int i = 0; i < s->n_workers; i++)
                 s->workers[i].epoll = s->workers[i].wake = -1;
         for (int i = 0; i < s->n_workers && r == 0; i++)
-                r = worker_start(&s->workers[i], s, error);
+                r = transfer_server_prepare_thread(&s->workers[i], s, error);
+        for (int i = 0; i < s->n_workers && r == 0; i++)
+                r = transfer_server_start_thread(&s->workers[i], error);
         if (r) {
                 transfer_server_free(s);
                 return r;

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -513,6 +514,47 @@ static void test_port_is_taken(void **state)
         transfer_server_free(second);
 }
 
+/* In a child: reads a port from @pipe, and opens two connections to it. Returns 0 if the server closes both. */
+static int await_closed_connections(int pipe)
+{
+        int port, fds[2];
+        if (read(pipe, &port, sizeof(port)) != sizeof(port))
+                return 1;
+        for (int i = 0; i < 2; i++)
+                if ((fds[i] = socket_connect("127.0.0.1", port, 60000 * MS, NULL, NULL)) < 0)
+                        return 2;
+        for (int i = 0; i < 2; i++) {
+                char c;
+                struct pollfd p = {.fd = fds[i], .events = POLLIN};
+                if (poll(&p, 1, 60000) != 1 || read(fds[i], &c, 1) > 0)
+                        return 3;
+        }
+        return 0;
+}
+
+/*
+ * The first thread hands the second connection to the second thread, which must be ready. The client is another
+ * process, so only the start of the threads orders them and their creator: ThreadSanitizer reports one that is too early.
+ */
+static void test_client_of_another_process(void **state)
+{
+        int ends[2], status = -1;
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+                _exit(await_closed_connections(ends[0]));
+        struct transfer_server *server = serve((struct transfer_server_options){.threads = 2, .handshake_ns = 50 * MS});
+        int port = transfer_server_port(server);
+        assert_int_equal(write(ends[1], &port, sizeof(port)), sizeof(port));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+        transfer_server_free(server);
+        close(ends[0]);
+        close(ends[1]);
+}
+
 static struct security *secret_of(const char *secret)
 {
         struct security *security = NULL;
@@ -583,6 +625,7 @@ int main(void)
                 cmocka_unit_test(test_too_many),
                 cmocka_unit_test(test_server_goes),
                 cmocka_unit_test(test_port_is_taken),
+                cmocka_unit_test(test_client_of_another_process),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
