@@ -16,8 +16,8 @@
  *
  * If the rows stay in this process, a row that is combined twice costs more than one that is only moved. So rows also
  * bypass the table if it does not, or would not, save a third of the first ones. A sample then counts the keys, and
- * combining starts again when there are two rows of a key. The choice depends on the rows alone: it is the same in each
- * attempt.
+ * combining starts again when there are two rows of a key. Not if the table has the keys of an earlier task, where they
+ * repeated: it cannot tell how many of them this task has.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -203,10 +203,12 @@ static int start_combining(struct shuffle_writer *w)
                                                             .combine = w->shuffled->fn,
                                                             .values = w->shuffled->values,
                                                             .task = &w->op.run->task,
+                                                            .keep_keys = true,
                                                             .out = w->emitted ? &w->emitted->out : NULL,
                                                             .out_reset = combine_out_reset},
                                 &error);
         w->combining = r == 0;
+        w->may_bypass = w->may_bypass && !(w->combining && aggregate_has_kept_keys(w->aggregate));
         if (r == -ENOMEM && !w->shuffled->values) { /* rows can bypass the table */
                 error_deinit(&error);
                 return 0;
@@ -442,7 +444,11 @@ static int writer_end(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
         struct fst_error error = FST_ERROR_INIT;
-        int r = w->combining ? shuffle_writer_drain(w) : 0;
+        int r = 0;
+        if (w->combining) {
+                aggregate_keep_keys(w->aggregate);
+                r = shuffle_writer_drain(w);
+        }
         if (r)
                 return r;
         close_open_pages(w);

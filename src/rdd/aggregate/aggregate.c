@@ -40,6 +40,7 @@ struct aggregate {
         struct aggregate_options options;
         enum aggregate_state state;
         bool busy;  /* during a call: do not free memory for other consumers */
+        bool keep;  /* the keys stay when the table is read */
         size_t pos; /* position in the table, while reading */
         struct columns columns;
 
@@ -115,7 +116,7 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
                 a->options.spill = NULL;
         a->stats = (struct aggregate_stats){0};
         a->level = 0;
-        a->spilled = a->busy = false;
+        a->spilled = a->busy = a->keep = false;
         a->pos = 0;
         a->table.seed = aggregate_table_seed(options->side, 0);
         a->table.may_overdraw =
@@ -191,7 +192,7 @@ static int aggregate_spill_table(struct aggregate *a, struct fst_error *error)
 static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct aggregate *a = container_of(consumer, struct aggregate, memory);
-        if (a->state != AGGREGATE_ADDING || a->busy || a->table.count == 0)
+        if (a->state != AGGREGATE_ADDING || a->busy || table_is_empty(&a->table))
                 return 0;
         int r = aggregate_spill_table(a, error);
         if (!r)
@@ -208,8 +209,18 @@ static int aggregate_shrink_for_others(struct memory_consumer *consumer, size_t 
 
 void aggregate_shrink(struct aggregate *a)
 {
-        if (a->state == AGGREGATE_ADDING && !a->busy && a->table.count == 0)
+        if (a->state == AGGREGATE_ADDING && !a->busy && table_is_empty(&a->table))
                 table_shrink(&a->table);
+}
+
+void aggregate_keep_keys(struct aggregate *a)
+{
+        a->keep = a->table.is_positive;
+}
+
+bool aggregate_has_kept_keys(const struct aggregate *a)
+{
+        return a->table.kept > 0;
 }
 
 /* Ends a level whose input did not fit into the table: its buckets wait for aggregation. */
@@ -330,9 +341,12 @@ static int aggregate_read_rows(struct aggregate *a, fst_batch *batch, uint64_t *
                 return r;
         a->state = AGGREGATE_READING;
         for (;;) {
-                if (table_read(&a->table, &a->pos, a->columns.room, batch, hashes, true) > 0)
+                if (table_read(&a->table, &a->pos, a->columns.room, batch, hashes, a->keep) > 0)
                         return 0;
-                table_clear(&a->table);
+                if (a->keep)
+                        table_keep(&a->table);
+                else
+                        table_clear(&a->table);
                 a->pos = 0;
                 if (a->waiting.len == 0)
                         break;

@@ -16,7 +16,8 @@
  *
  * An aggregate belongs to one thread at a time. It keeps its table from task to task, because a new one would cost the
  * page faults again. Between aggregate_reset and aggregate_start that memory is not reserved in any memory manager, so
- * the caller must bound the number of idle aggregates (one for each task slot).
+ * the caller must bound the number of idle aggregates (one for each task slot). The same holds for keys that
+ * aggregate_keep_keys leaves there.
  */
 #pragma once
 
@@ -55,6 +56,9 @@ struct aggregate_options {
         fst_out *out;
         void (*out_reset)(fst_out *out);
         size_t expected_keys; /* a hint; 0: unknown */
+        /* Tasks of this aggregate often have the same keys: aggregate_keep_keys may leave them in the table. Each
+         * aggregate_start of the aggregate has the same type and function then. */
+        bool keep_keys;
         /*
          * Disk for rows that memory cannot hold (AGGREGATE_REDUCE). NULL: FST_AGGREGATE_E_FULL. Borrowed until reset.
          */
@@ -98,6 +102,16 @@ int aggregate_next(struct aggregate *a, fst_batch *batch, uint64_t *hashes, stru
 /* False if aggregation is not worthwhile: more than 90 % of at least 400,000 rows since aggregate_start had new keys.
  * The map side should then pass rows on unchanged. */
 bool aggregate_reduces(const struct aggregate *a);
+
+/*
+ * Says before the last aggregate_next calls of a task that it succeeds: aggregate_reset then leaves the keys in the
+ * table for the next task, which finds them there, if it may keep keys, values are sums of positive I64, and most keys
+ * come again. Nothing is added any more.
+ */
+void aggregate_keep_keys(struct aggregate *a);
+
+/* True if the table holds keys of an earlier task. `keys` of aggregate_stats then counts only those that it had not. */
+bool aggregate_has_kept_keys(const struct aggregate *a);
 
 /* Shrinks an empty table to the smallest. Does nothing while it holds rows or is being read. */
 void aggregate_shrink(struct aggregate *a);

@@ -21,6 +21,7 @@
 #define MAX_TABLE ((size_t)1 << 31)
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
+#define MIN_KEPT 4096 /* keys: a smaller table is soon filled again */
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
@@ -59,10 +60,45 @@ static int slots_new(struct combine_table *t, size_t capacity, char **slots)
         return FST_MEMORY_E_DENIED;
 }
 
+static size_t table_page_bytes(const struct combine_table *t)
+{
+        size_t bytes = 0;
+        for (const struct page *page = t->pages; page; page = page->next)
+                bytes += page->block;
+        return bytes;
+}
+
+static void table_drop_kept(struct combine_table *t)
+{
+        t->stays = false;
+        t->unreserved = table_page_bytes(t);
+        table_clear(t);
+}
+
+/* Ends the stay of keys between two tasks: reserves the memory that they have, or removes them. Returns true if they
+ * are still there. */
+static bool table_take_back(struct combine_table *t)
+{
+        if (!t->stays)
+                return false;
+        if (t->may_keep && memory_acquire(t->memory, table_bytes(t, t->capacity) + table_page_bytes(t)) == 0) {
+                t->stays = false;
+                t->kept = t->count;
+                return true;
+        }
+        table_drop_kept(t);
+        return false;
+}
+
 int table_start(struct combine_table *t, size_t keys)
 {
         size_t wanted = table_capacity_for(MAX(keys, t->peak));
-        t->peak = 0;
+        t->peak = t->rows_out = 0;
+        t->has_rows = false;
+        bool kept = table_take_back(t);
+        t->is_positive = t->may_keep;
+        if (kept)
+                return 0;
         /* Clearing and reading pass over all slots: a table that is far too large would cost more than a new one. */
         if (t->slots && (t->capacity > wanted * 16 || t->capacity < table_capacity_for(keys) ||
                          memory_acquire(t->memory, table_bytes(t, t->capacity)) != 0))
@@ -82,8 +118,24 @@ int table_start(struct combine_table *t, size_t keys)
 
 void table_release(struct combine_table *t)
 {
-        table_clear(t);
+        if (t->stays)
+                memory_release(t->memory, table_page_bytes(t));
+        else
+                table_clear(t);
         memory_release(t->memory, table_bytes(t, t->capacity));
+}
+
+void table_keep(struct combine_table *t)
+{
+        size_t added = t->count - t->kept;
+        bool repeats =
+                t->kept ? added <= t->rows_out / 2 && t->rows_out >= t->count / 2 : t->rows_out <= t->rows_in / 2;
+        if (t->count >= MIN_KEPT && repeats) {
+                t->stays = true;
+                return;
+        }
+        t->gave_up = t->gave_up || t->kept;
+        table_clear(t);
 }
 
 void table_shrink(struct combine_table *t)
@@ -107,6 +159,8 @@ static void table_forget_structs(struct combine_table *t)
 
 void table_free(struct combine_table *t)
 {
+        page_list_free(NULL, t->pages);
+        t->pages = NULL;
         table_unmap_slots(t);
         table_forget_structs(t);
 }
@@ -115,12 +169,10 @@ void table_clear(struct combine_table *t)
 {
         if (t->dirty)
                 memset(t->slots, 0, table_bytes(t, t->capacity));
-        t->dirty = t->has_aside = false;
-        t->count = 0;
+        t->dirty = t->has_aside = t->has_rows = t->is_positive = false;
+        t->count = t->kept = 0;
         t->limit = LIMIT(t->capacity);
-        size_t bytes = 0;
-        for (const struct page *page = t->pages; page; page = page->next)
-                bytes += page->block;
+        size_t bytes = table_page_bytes(t);
         page_list_free(NULL, t->pages);
         if (bytes > t->unreserved)
                 memory_release(t->memory, bytes - t->unreserved);
@@ -205,6 +257,8 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
                struct fst_error *error)
 {
         bool is_number = options->type.key == FST_KIND_I64 || options->type.key == FST_KIND_F64;
+        if (t->stays && !fst_type_equal(t->type, options->type))
+                table_drop_kept(t);
         if (t->is_number != is_number)
                 table_unmap_slots(t);
         t->is_number = is_number;
@@ -215,6 +269,8 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
         t->out_reset = options->out_reset;
         t->memory = memory;
         t->rows_in = t->keys = 0;
+        t->may_keep = options->keep_keys && !t->gave_up && !is_number && t->type.value == FST_KIND_I64 &&
+                      !options->values && options->combine.shape == FST_SHAPE(FST_FORM_BUILTIN, FST_BUILTIN_SUM, 0);
         table_forget_structs(t);
         struct_column_init(&t->into, t->type.value, t->type.value_size);
         struct_column_init(&t->other, t->type.value, t->type.value_size);
@@ -228,6 +284,11 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 /* Makes room for @n further keys. */
 static int table_make_room(struct combine_table *t, uint32_t n)
 {
+        /* Not for kept keys that this task does not have. */
+        if (t->kept && t->count - t->kept > t->kept / 2) {
+                t->gave_up = true;
+                return FST_MEMORY_E_DENIED;
+        }
         int r = combine_table_grow(t);
         if (r != FST_MEMORY_E_DENIED)
                 return r;
@@ -251,9 +312,33 @@ static int table_show_values(struct combine_table *t, const fst_batch **batch, f
 static void table_count_added(struct combine_table *t, size_t before, uint32_t rows)
 {
         t->dirty = t->dirty || t->count;
+        t->has_rows = t->has_rows || rows;
         t->rows_in += rows;
         t->keys += t->count - before;
         t->peak = MAX(t->peak, t->count);
+}
+
+/* Returns whether sums of at most 2^32 such numbers stay positive. */
+static bool numbers_are_positive(const int64_t *numbers, uint32_t n)
+{
+        uint64_t all = 0;
+        for (uint32_t i = 0; i < n; i++)
+                all |= (uint64_t)numbers[i] - 1;
+        return all <= INT32_MAX;
+}
+
+/* Prepares for @n further rows, which may not be @positive. Returns FST_MEMORY_E_DENIED if the rows so far must be
+ * drained first, because 0 would not say any more which keys have rows. */
+static int table_check_positive(struct combine_table *t, bool positive, uint32_t n)
+{
+        if (!t->is_positive || (positive && t->rows_in + n <= UINT32_MAX))
+                return 0;
+        if (t->kept && t->has_rows)
+                return FST_MEMORY_E_DENIED;
+        if (t->kept)
+                table_clear(t);
+        t->is_positive = false;
+        return 0;
 }
 
 int table_add(struct combine_table *t, enum table_input input, const fst_batch *batch, uint32_t *at,
@@ -267,6 +352,10 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
         int r = 0;
         fst_batch shown;
         t->error = error;
+        if (t->is_positive &&
+            (r = table_check_positive(t, numbers_are_positive(batch->value.i64 + first, batch->rows - first),
+                                      batch->rows - first)) != 0)
+                return r;
         if (unlikely(input == TABLE_VALUES && t->taken.type) && (r = table_show_values(t, &batch, &shown)) != 0)
                 return r;
         if (t->task)
@@ -298,6 +387,8 @@ int table_add_pieces(struct combine_table *t, const struct piece_ends *pieces, u
         size_t before = t->count;
         int r = 0;
         t->error = error;
+        if ((r = table_check_positive(t, numbers_are_positive(&pieces->number, 1), pieces->n - first)) != 0)
+                return r;
         for (uint32_t i = 0; pieces->pairs && i < TABLE_GROUP; i++)
                 numbers[i] = pieces->number;
         if (t->task)
@@ -412,6 +503,19 @@ static uint32_t table_used_slots(const struct combine_table *t, size_t *pos, uin
         return n;
 }
 
+/* The same for the slots of keys that have rows, in a table that may have others. */
+static uint32_t table_positive_slots(const struct combine_table *t, size_t *pos, uint32_t max, struct table_slot **used)
+{
+        uint32_t n = 0;
+        size_t at = *pos;
+        for (; at < t->capacity && n < max; at++) {
+                used[n] = &t->slots[at];
+                n += (t->slots[at].meta != 0) & (t->slots[at].value.bits != 0);
+        }
+        *pos = at;
+        return n;
+}
+
 /* The same for numbers. The aside slot comes after the last. */
 static uint32_t table_used_numbers(struct combine_table *t, size_t *pos, uint32_t max, struct number_slot **used)
 {
@@ -431,15 +535,15 @@ static uint32_t table_used_numbers(struct combine_table *t, size_t *pos, uint32_
 }
 
 static uint32_t table_read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
-                                   uint64_t *hashes, bool clear)
+                                   uint64_t *hashes)
 {
         struct number_slot *used[READ_AT_ONCE];
         uint32_t row = 0, n;
         while (row < room && (n = table_used_numbers(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {
                 number_slots_read(t, used, n, batch, row, hashes);
-                for (uint32_t i = 0; clear && i < n; i++)
+                for (uint32_t i = 0; i < n; i++)
                         used[i]->key = 0;
-                if (clear && used[n - 1] == &t->aside)
+                if (used[n - 1] == &t->aside)
                         t->has_aside = false;
                 row += n;
         }
@@ -447,24 +551,31 @@ static uint32_t table_read_numbers(struct combine_table *t, size_t *pos, uint32_
 }
 
 static uint32_t table_read_slots(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
-                                 uint64_t *hashes, bool clear)
+                                 uint64_t *hashes, bool keep)
 {
+        uint32_t (*next)(const struct combine_table *, size_t *, uint32_t, struct table_slot **) =
+                t->kept ? table_positive_slots : table_used_slots;
         struct table_slot *used[READ_AT_ONCE];
         uint32_t row = 0, n;
-        while (row < room && (n = table_used_slots(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {
+        while (row < room && (n = next(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {
                 slots_read(t, used, n, batch, row, hashes);
-                for (uint32_t i = 0; clear && i < n; i++)
-                        used[i]->meta = 0;
+                for (uint32_t i = 0; i < n; i++)
+                        if (keep)
+                                used[i]->value.bits = 0;
+                        else
+                                used[i]->meta = 0;
                 row += n;
         }
         return row;
 }
 
-uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool clear)
+uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool keep)
 {
-        uint32_t rows = t->is_number ? table_read_numbers(t, pos, room, batch, hashes, clear)
-                                     : table_read_slots(t, pos, room, batch, hashes, clear);
-        if (clear) {
+        uint32_t rows = t->is_number ? table_read_numbers(t, pos, room, batch, hashes)
+                                     : table_read_slots(t, pos, room, batch, hashes, keep);
+        if (keep) {
+                t->rows_out += rows;
+        } else {
                 t->count -= rows;
                 t->dirty = t->count != 0;
         }

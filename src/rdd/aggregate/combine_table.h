@@ -12,6 +12,10 @@
  *
  * Tables that read each other's output have different seeds. With the same seed, rows arriving in the order of the
  * product would all collide in the same few slots.
+ *
+ * The map tasks of a slot often have the same keys. A table that sums positive numbers therefore keeps its keys: the
+ * next task finds them at their places, in a table that has grown. A key whose value is 0 has no row in this task. As
+ * the caller drains the table and clears it, nothing else depends on it when a number is not positive.
  */
 #pragma once
 
@@ -84,6 +88,15 @@ struct combine_table {
         struct page *pages; /* newest first: long keys and values; `used` counts the bytes used */
         size_t unreserved;  /* bytes in pages taken without a reservation */
         bool may_overdraw;  /* an empty table may take an unreserved page for a row */
+
+        /* Keys that stay from task to task (table_keep). Those without rows in this task have the value 0. */
+        bool may_keep;    /* a task leaves its keys to the next one, if that is worthwhile */
+        bool gave_up;     /* it was not */
+        bool is_positive; /* may_keep, and each value is a sum of positive numbers, and not 0 if the key has rows */
+        bool stays;       /* between two tasks: the table holds keys, without a reservation */
+        bool has_rows;    /* some were added since the last table_start or table_clear */
+        size_t kept;      /* keys of earlier tasks in the table */
+        size_t rows_out;  /* rows that were read while the keys stay */
         struct memory_consumer *memory;
         bool dirty; /* some slot may be in use */
 
@@ -138,9 +151,19 @@ int table_add_pieces(struct combine_table *t, const struct piece_ends *pieces, u
 int table_take(struct combine_table *t, size_t size, void **memory);
 
 /* Reads up to @room rows from slot *@pos on into the columns of @batch (BYTES as views into the table) and advances
- * *@pos. Returns the number of rows, 0 at the end. @clear frees the slots. Their bytes stay until they are reused. */
-uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
-                    bool clear);
+ * *@pos. Returns the number of rows, 0 at the end. Frees the slots; their bytes stay until they are reused. With
+ * @keep, which needs t->is_positive, the keys stay and their values become 0. */
+uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool keep);
+
+/* After table_read with @keep has read all rows: table_release leaves the keys in the table for the next table_start if
+ * they are likely to come again. Otherwise removes them. */
+void table_keep(struct combine_table *t);
+
+/* True if no row was added, although there may be keys of earlier tasks. */
+static inline bool table_is_empty(const struct combine_table *t)
+{
+        return t->count == 0 || (t->kept && !t->has_rows);
+}
 
 /* Reads the rows of one bucket only. Start with *@pos = 0. Does not change the slots. */
 uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch);
@@ -151,7 +174,7 @@ void table_clear(struct combine_table *t);
 /* Removes the content and shrinks to the smallest table. */
 void table_shrink(struct combine_table *t);
 
-/* Removes the content and returns all reservations. Keeps the slots mapped for the next task. */
+/* Returns all reservations and, unless keys are kept, removes the content. Keeps the slots mapped for the next task. */
 void table_release(struct combine_table *t);
 
 /* Unmaps the slots of a table that was released or never started. */
