@@ -69,10 +69,8 @@ class Location:
 class Worker:
     """A worker: its ports, its files and its open streams."""
 
-    host = "127.0.0.1"
-
     def __init__(self, cluster, index):
-        self.cluster, self.index = cluster, index
+        self.cluster, self.index, self.host = cluster, index, cluster.host
         self.files = {}  # (shuffle key, file name): PartitionFile
         self.commits = {}  # (shuffle key, epoch): answer
         self.attempts = {}  # shuffle key: attempt by map; known once its files are committed
@@ -300,9 +298,10 @@ class Fault:
 
 
 class Celeborn:
-    """A master and its workers, on a thread of its own."""
+    """A master and its workers at the address @host, on a thread of its own."""
 
-    def __init__(self, workers=2, chunk_size=8 << 20, heartbeats=False, authenticate=False):
+    def __init__(self, workers=2, chunk_size=8 << 20, heartbeats=False, authenticate=False, host="127.0.0.1"):
+        self.host = host
         self.chunk_size, self.heartbeats, self.authenticate = chunk_size, heartbeats, authenticate
         self.secrets = {}  # application: its secret
         self.local, self.local_kind = None, ""  # the folder of files that readers on this host may read
@@ -336,7 +335,7 @@ class Celeborn:
 
     async def start(self):
         self.server = await self.listen(self, self.on_master, "master")
-        self.master = "127.0.0.1:%d" % self.server.sockets[0].getsockname()[1]
+        self.master = f"{self.host}:{self.server.sockets[0].getsockname()[1]}"
         for worker in self.workers:
             await worker.start()
 
@@ -365,7 +364,7 @@ class Celeborn:
                 owner.connections.discard(writer)
                 writer.transport.abort()
 
-        return await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 20)
+        return await asyncio.start_server(serve, self.host, 0, limit=1 << 20)
 
     async def serve(self, reader, writer, handler):
         tasks = set()
@@ -542,6 +541,30 @@ class Celeborn:
     def kill(self, worker):
         """Command: the worker ends, with its connections and files."""
         self.call(self.workers[worker].stop)
+
+    def kill_redundant(self, choose):
+        """Ends a worker of whose every file another living one has a copy. Returns its number, or None if there is no such worker.
+
+        Workers without files do not count. @choose: returns one of a list of workers."""
+        def kill_one():
+            living = [worker for worker in self.workers if worker.alive]
+            held = {worker: [(key, name[:-2]) for key, name in worker.files] for worker in living}
+            copies = collections.Counter(itertools.chain(*held.values()))
+            redundant = [worker for worker in living if held[worker] and all(copies[file] > 1 for file in held[worker])]
+            if not redundant:
+                return None
+            killed = choose(redundant)
+            killed.stop()
+            return killed.index
+        return self.call(kill_one)
+
+    def add(self):
+        """Starts another worker."""
+        async def start():
+            worker = Worker(self, len(self.workers))
+            await worker.start()
+            self.workers.append(worker)
+        asyncio.run_coroutine_threadsafe(start(), self.loop).result()
 
     def forget(self):
         """Command: the master loses its state, as after a restart, and its connections."""
