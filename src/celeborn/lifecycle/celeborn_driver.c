@@ -39,7 +39,6 @@ enum celeborn_event_kind {
 struct celeborn_event {
         enum celeborn_event_kind kind;
         int32_t shuffle;
-        int engine; /* BEGIN: the engine's shuffle */
         int maps, partitions;
         int32_t *attempts; /* owned */
         struct celeborn_question question;
@@ -201,23 +200,11 @@ static void celeborn_driver_pump(struct celeborn_driver *d)
                                deadline > now ? (uint64_t)(deadline - now) / 1000000 + 1 : 0, 0);
 }
 
-static void celeborn_driver_journal_shuffle(struct celeborn_driver *d, const struct celeborn_event *e)
-{
-        _cleanup_(buf_deinit) struct buf record = BUF_INIT;
-        const struct lifecycle_past_shuffle shuffle = {
-                .number = e->shuffle, .shuffle = e->engine, .maps = e->maps, .partitions = e->partitions};
-        if (!d->options.journal)
-                return;
-        lifecycle_record_shuffle(&record, &shuffle);
-        d->options.journal(d->options.owner, record.data, record.len, false);
-}
-
 static void celeborn_driver_handle(struct celeborn_driver *d, struct celeborn_event *e)
 {
         const int64_t now = now_ns();
         switch (e->kind) {
         case CELEBORN_BEGIN:
-                celeborn_driver_journal_shuffle(d, e);
                 lifecycle_begin(d->core, e->shuffle, e->maps, e->partitions, now);
                 break;
         case CELEBORN_MAPS_ENDED:
@@ -295,6 +282,18 @@ static void celeborn_driver_remove(struct remote_shuffle_driver *driver, int shu
         *try = (struct celeborn_try){.shuffle = -1};
 }
 
+/* On the scheduler's thread, which journals a map output as soon as its task has ended. An empty one needs no location,
+ * so the lifecycle manager's thread may not have begun the shuffle yet. */
+static void celeborn_driver_journal_shuffle(const struct celeborn_driver *d,
+                                            const struct lifecycle_past_shuffle *shuffle)
+{
+        _cleanup_(buf_deinit) struct buf record = BUF_INIT;
+        if (!d->options.journal)
+                return;
+        lifecycle_record_shuffle(&record, shuffle);
+        d->options.journal(d->options.owner, record.data, record.len, false);
+}
+
 static uint32_t celeborn_driver_begin(struct remote_shuffle_driver *driver, int shuffle, int maps, int partitions)
 {
         struct celeborn_driver *d = celeborn_driver_of(driver);
@@ -304,9 +303,12 @@ static uint32_t celeborn_driver_begin(struct remote_shuffle_driver *driver, int 
                 celeborn_driver_remove(driver, shuffle);
         if (try->shuffle < 0) {
                 try->shuffle = d->next++;
+                celeborn_driver_journal_shuffle(d, &(struct lifecycle_past_shuffle){.number = try->shuffle,
+                                                                                    .shuffle = shuffle,
+                                                                                    .maps = maps,
+                                                                                    .partitions = partitions});
                 celeborn_driver_post(d, (struct celeborn_event){.kind = CELEBORN_BEGIN,
                                                                 .shuffle = try->shuffle,
-                                                                .engine = shuffle,
                                                                 .maps = maps,
                                                                 .partitions = partitions});
         }

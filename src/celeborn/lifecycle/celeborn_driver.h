@@ -31,7 +31,8 @@ struct celeborn_driver_options {
         void (*dropped)(void *owner, void *asker); /* a question gets no answer: during `stop` */
         /*
          * Appends a record to the application's journal, and waits until it is durable if @strict. On the thread of the
-         * lifecycle manager, and during celeborn_driver_new. NULL: no driver can resume the application.
+         * lifecycle manager, during celeborn_driver_new, and, without waiting, during `begin`, so that the record of a
+         * shuffle precedes those of its map outputs. NULL: no driver can resume the application.
          */
         void (*journal)(void *owner, const void *record, size_t size, bool strict);
         /* True unless another driver has the application, whose shuffles then are not touched. Any thread. */

@@ -2,9 +2,10 @@
  * The records from which a driver that resumes an application rebuilds the lifecycle manager of the earlier one
  * (driver/resume/): fields of journal/fields.h behind a byte of enum lifecycle_record.
  *
- * Records stand in the order in which things happened. A location is recorded before an executor learns of it, thus
- * before the success of a map that wrote to it. A commit is durable before a worker is asked for it: from then on
- * nothing is written to the shuffle, so that a repeated CommitFiles asks for the same files.
+ * Records stand in the order in which things happened. A shuffle is recorded before its map tasks start. A location is
+ * recorded before an executor learns of it, thus before the success of a map that wrote to it. A commit is durable
+ * before a worker is asked for it: from then on nothing is written to the shuffle, so that a repeated CommitFiles asks
+ * for the same files.
  */
 #pragma once
 
