@@ -66,7 +66,10 @@ static void unstopped_context_on_exit(int status, void *unused)
         if (unstopped.pid != getpid() || task_run_current()) /* the crash report handles a task that calls exit() */
                 return;
         int changed = unstopped_context_end(status);
-        ended_journals_remove(changed == 0);
+        if (changed == 0)
+                ended_journals_remove_last();
+        else
+                ended_journals_remove(false);
         if (changed != status)
                 exit(changed);
 }

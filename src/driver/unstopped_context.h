@@ -17,8 +17,8 @@ struct fst_context;
 int unstopped_context_end(int status);
 
 /*
- * Let exit() in this process call unstopped_context_end, change the exit status likewise, and then remove the journals of
- * applications that have succeeded (resume/ended_journals.h): nothing that may take long follows. Repeated calls are free.
+ * Let exit() in this process call unstopped_context_end, change the exit status likewise, and at last remove the journals
+ * of applications that have succeeded (resume/ended_journals.h). Repeated calls are free.
  */
 void unstopped_context_watch(void);
 

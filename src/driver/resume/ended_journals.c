@@ -12,6 +12,7 @@ static struct {
         pthread_mutex_t lock;
         VEC(struct journal_place *) places;
         bool hooked;
+        bool exits; /* exit() runs, with status 0 */
 } ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void ended_journals_remove(bool succeeded)
@@ -24,6 +25,18 @@ void ended_journals_remove(bool succeeded)
         }
         vec_deinit(&ended.places);
         pthread_mutex_unlock(&ended.lock);
+}
+
+void ended_journals_remove_last(void)
+{
+        ended.exits = true;
+}
+
+/* The dynamic linker registers the function that calls this before main starts, so exit() calls it after its handlers. */
+__attribute__((destructor)) static void ended_journals_on_unload(void)
+{
+        if (ended.exits)
+                ended_journals_remove(true);
 }
 
 static void ended_journals_on_signal(void *unused)

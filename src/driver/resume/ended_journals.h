@@ -19,3 +19,7 @@ void ended_journals_add(struct journal_place *place);
 
 /* Removes the journals that no later driver has taken; keeps them if the process has not @succeeded. */
 void ended_journals_remove(bool succeeded);
+
+/* Makes exit(), which runs with status 0, do that after its other handlers: these may take long, for instance while a
+ * driver on YARN reports its end. */
+void ended_journals_remove_last(void);
