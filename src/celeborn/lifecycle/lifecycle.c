@@ -367,6 +367,7 @@ void lifecycle_drop(struct lifecycle *l, int32_t id, int64_t now)
         struct lifecycle_shuffle *s = lifecycle_shuffle(l, id);
         if (!s || s->phase == SHUFFLE_DROPPED)
                 return;
+        journal_gone(l, s);
         if (s->requested) {
                 Celeborn__UnregisterShuffle message = CELEBORN__UNREGISTER_SHUFFLE__INIT;
                 _cleanup_free_ char *request_id = lifecycle_request_id(l);
@@ -375,7 +376,6 @@ void lifecycle_drop(struct lifecycle *l, int32_t id, int64_t now)
                 message.request_id = request_id;
                 lifecycle_send(l, -1, -1, CELEBORN_UNREGISTER_SHUFFLE, &message.base, now);
         }
-        journal_gone(l, s);
         s->phase = SHUFFLE_DROPPED;
         answers_flush(l, s);
         lifecycle_shuffle_clear(s);

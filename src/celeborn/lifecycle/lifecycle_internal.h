@@ -195,5 +195,6 @@ void journal_locations(struct lifecycle *l, struct lifecycle_shuffle *shuffle);
 /* The shuffle's maps have ended: durable before a worker learns it. */
 void journal_committing(struct lifecycle *l, const struct lifecycle_shuffle *shuffle, const int32_t *attempts);
 void journal_committed(struct lifecycle *l, const struct lifecycle_shuffle *shuffle);
+/* It is dropped or lost. If maps may still write, it is durable before the master learns it: they would fail. */
 void journal_gone(struct lifecycle *l, const struct lifecycle_shuffle *shuffle);
 void journal_stopped(struct lifecycle *l);

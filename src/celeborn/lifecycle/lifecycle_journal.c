@@ -76,6 +76,7 @@ static void journal_workers(struct lifecycle *l)
 void journal_locations(struct lifecycle *l, struct lifecycle_shuffle *s)
 {
         struct buf record = BUF_INIT;
+        bool replaces = false;
         if (!l->config.journaled)
                 return;
         for (int p = 0; p < s->partitions; p++) {
@@ -88,13 +89,14 @@ void journal_locations(struct lifecycle *l, struct lifecycle_shuffle *s)
                         fields_put_number(&record, (uint64_t)s->id);
                 }
                 at->journaled = true;
+                replaces |= at->previous >= 0;
                 fields_put_number(&record, (uint64_t)at->partition);
                 fields_put_number(&record, (uint64_t)at->epoch);
                 for (int mode = 0; mode < 2; mode++)
                         fields_put_number(&record, (uint64_t)(at->worker[mode] + 1));
         }
         if (record.len)
-                journal_push(l, &record, false);
+                journal_push(l, &record, replaces);
 }
 
 void journal_committing(struct lifecycle *l, const struct lifecycle_shuffle *s, const int32_t *attempts)
@@ -129,7 +131,7 @@ void journal_gone(struct lifecycle *l, const struct lifecycle_shuffle *s)
         struct buf record;
         if (!journal_begin(l, LIFECYCLE_RECORD_GONE, s, &record))
                 return;
-        journal_push(l, &record, false);
+        journal_push(l, &record, s->phase == SHUFFLE_OPEN);
 }
 
 void journal_stopped(struct lifecycle *l)

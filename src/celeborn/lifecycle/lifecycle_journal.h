@@ -3,9 +3,10 @@
  * (driver/resume/): fields of journal/fields.h behind a byte of enum lifecycle_record.
  *
  * Records stand in the order in which things happened. A shuffle is recorded before its map tasks start. A location is
- * recorded before an executor learns of it, thus before the success of a map that wrote to it. A commit is durable
- * before a worker is asked for it: from then on nothing is written to the shuffle, so that a repeated CommitFiles asks
- * for the same files.
+ * recorded before an executor learns of it, thus before the success of a map that wrote to it. One that replaces another
+ * is durable before that, because a task may write to it and succeed after the driver has died. The end of a shuffle to
+ * which maps may write is durable before the master learns it. A commit is durable before a worker is asked for it: from
+ * then on nothing is written to the shuffle, so that a repeated CommitFiles asks for the same files.
  */
 #pragma once
 

@@ -23,6 +23,7 @@ struct fixture {
         int64_t now;
         struct lifecycle_action last;
         VEC(struct buf) records; /* of the journal */
+        size_t durable;          /* so many are, before later actions */
 };
 
 static struct celeborn_config fixture_config(bool replicate, int masters)
@@ -69,6 +70,7 @@ static const struct lifecycle_action *fixture_next(struct fixture *f)
                 f->last = (struct lifecycle_action){.kind = LIFECYCLE_LOG};
                 if (lifecycle_next_action(f->core, &f->last) && f->last.kind == LIFECYCLE_JOURNAL) {
                         vec_push(&f->records, f->last.journal.record);
+                        f->durable = f->last.journal.strict ? f->records.len : f->durable;
                         f->last.journal.record = BUF_INIT;
                         continue;
                 }
@@ -646,6 +648,7 @@ static void fixture_until_commit(struct fixture *f)
                 reply_status(f, f->last.send.id, CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
         assert_int_equal(f->last.answer.answer.locations[0].epoch, 1);
         assert_int_equal(f->records.len, 5);
+        assert_int_equal(f->durable, 5); /* a task may write there after the driver has died */
         lifecycle_maps_ended(f->core, 0, attempts, f->now);
 }
 
@@ -691,6 +694,10 @@ static void another_driver_goes_on_after_any_record(void **state)
                         assert_int_equal(expect_answer(&next, 1, CELEBORN_SUCCESS)->locations[0].epoch, n - 4);
                         assert_int_equal(next.last.answer.answer.workers[0].rpc_port,
                                          n == 4 ? 101 : next.last.answer.answer.workers[0].rpc_port);
+                        lifecycle_drop(next.core, 0, next.now);
+                        expect_send(&next, CELEBORN_UNREGISTER_SHUFFLE, 9097);
+                        assert_int_equal(next.durable, next.records.len); /* its maps cannot go on */
+                        assert_true(next.durable > 0);
                         break;
                 case LIFECYCLE_PAST_ENDED:
                         assert_in_range(n, 6, 7);
