@@ -133,6 +133,10 @@ struct remote_shuffle_driver_class {
         /* Returns true if an earlier driver of the application has left this output. On the scheduler's thread. */
         bool (*has)(const struct remote_shuffle_driver *driver, int shuffle, int32_t writer, uint32_t place);
 
+        /* Returns true unless an earlier driver has ended the shuffle, so that no map can be added: its @maps outputs
+         * are used together. On the scheduler's thread. NULL: maps can always be added. */
+        bool (*takes_maps)(const struct remote_shuffle_driver *driver, int shuffle, int *maps);
+
         /*
          * A map stage with @maps maps, of which some are missing, is about to write @partitions partitions. Returns the
          * place of its outputs, which its tasks are told. On the scheduler's thread, like the functions below. NULL:

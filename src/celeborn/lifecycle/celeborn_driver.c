@@ -353,6 +353,16 @@ static bool celeborn_driver_has(const struct remote_shuffle_driver *driver, int 
         return true;
 }
 
+static bool celeborn_driver_takes_maps(const struct remote_shuffle_driver *driver, int shuffle, int *maps)
+{
+        const struct celeborn_driver *d = celeborn_driver_of((struct remote_shuffle_driver *)driver);
+        const struct celeborn_try *try = (size_t)shuffle < d->current.len ? &d->current.data[shuffle] : NULL;
+        if (!try || !try->earlier || !try->ended)
+                return true;
+        *maps = try->maps;
+        return false;
+}
+
 static int celeborn_driver_ask(struct remote_shuffle_driver *driver, const uint8_t *question, size_t len, void *asker,
                                struct fst_error *error)
 {
@@ -415,6 +425,7 @@ static void celeborn_driver_stop(struct remote_shuffle_driver *driver)
 static const struct remote_shuffle_driver_class celeborn_driver_class = {
         .directory = celeborn_driver_directory,
         .has = celeborn_driver_has,
+        .takes_maps = celeborn_driver_takes_maps,
         .begin = celeborn_driver_begin,
         .maps_ended = celeborn_driver_maps_ended,
         .is_current = celeborn_driver_is_current,

@@ -5,6 +5,7 @@
  * have writer numbers of their own, so that no object is written twice, not even by executors of a driver that is stuck
  * and wakes up.
  */
+#include "driver/resume/earlier_outputs.h"
 #include "driver/resume/resume_internal.h"
 
 #include "base/log.h"
@@ -124,6 +125,7 @@ void resume_find_stored(struct resume *r, struct resume_job *job)
                                                 .executor = executor,
                                                 .handle = output_handle(past[i].task_id, past[i].place)};
         }
+        job->n_stored = earlier_outputs_drop_incomplete(job->stored, job->n_stored, store);
         log_info(RESUME_LOG, "%s: %d of %zu map outputs of earlier drivers are in %s, %d at executors",
                  job->past->call_site, job->n_stored - held, n, store ? store->class->directory(store) : "no store",
                  held);
