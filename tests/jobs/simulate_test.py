@@ -193,6 +193,14 @@ def test_random_worlds_with_celeborn():
     assert min(seen[k] for k in ("workersLost", "revives", "shufflesLost", "mapsAgain", "jobsSucceeded", "kills")) > 10
 
 
+def test_map_outputs_in_celeborn_outlive_their_driver():
+    world = ("--executors", 8, "--stages", 4, "--tasks", 400, "--celeborn", 4, "--seeds", "1..5")
+    plain, seen = report(*world), report(*world, "--driver-deaths", 3)
+    assert plain["jobsSucceeded"] == 5 <= seen["jobsSucceeded"]
+    assert seen["shufflesLost"] == seen["mapsAgain"] == 0 and seen["shufflesCommitted"] >= plain["shufflesCommitted"]
+    assert seen["accepted"] < 1.3 * plain["accepted"]  # without outputs of earlier drivers, stages would run again
+
+
 def test_messages_do_not_change_a_run():
     faults = ("--executors", 30, "--tasks", 2000, "--jobs", 2, "--stages", 3, "--death", 0.3, "--loss", 0.003,
               "--task-failures", 0.01, "--speculation", "--stragglers", "0.02x10")
@@ -234,8 +242,7 @@ def test_random_worlds():
     (["--seeds", "1..2", "--trace", "x"], "use --seed, not --seeds"),
     (["--locality", "2"], "--locality takes a number from 0 to 1, not '2'"),
     (["--speculation=yes"], "--speculation takes no value"),
-    (["--random", "--barrier", "1"], "--trace, --output and either --driver-deaths or --celeborn go with it"),
-    (["--random", "--celeborn", "4", "--driver-deaths", "2"], "does not go with --messages or --driver-deaths"),
+    (["--random", "--barrier", "1"], "--trace, --output, --driver-deaths and --celeborn go with it"),
     (["--messages", "--driver-deaths", "1"], "--messages measures one driver"),
     (["--messages=yes"], "--messages takes no value"),
     (["--messages", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out spark.firesteel.shuffle.store"),
@@ -244,7 +251,8 @@ def test_random_worlds():
     (["--celeborn", "0"], "--celeborn"),
     (["--celeborn", "1", "--replication"], "--replication needs two workers"),
     (["--celeborn", "4", "--conf", "spark.firesteel.shuffle.store=/tmp"], "leave out one"),
-    (["--celeborn", "4", "--driver-deaths", "1"], "does not go with --messages or --driver-deaths"),
+    (["--celeborn", "4", "--messages"], "--celeborn does not go with --messages"),
+    (["--celeborn", "4", "--driver-deaths", "1", "--messages"], "--messages measures one driver"),
     (["--celeborn", "4", "-c", "spark.celeborn.client.shuffle.dynamicResourceFactor=2"], "set it to a share from 0 to 1"),
     (["--output", "xml"], "--output takes text or json, not 'xml'"),
 ])

@@ -64,7 +64,7 @@ const char command_simulate_help[] =
         "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
         "  --seeds A..B              a run for each seed from A to B\n"
         "  --random                  derive a small random scenario with all faults from the seed; combine only with\n"
-        "                            --seed, --seeds, --trace, --output and either --driver-deaths or --celeborn\n"
+        "                            --seed, --seeds, --trace, --output, --driver-deaths and --celeborn\n"
         "\n"
         "Faults (probabilities from 0 to 1, default 0):\n"
         "  --loss P                  a message is lost with its connection, late, or duplicated\n"
@@ -355,8 +355,8 @@ static int simulate_check_request(struct simulate_request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
-                        "--random draws the world from the seed: only --seed, --seeds, --trace, --output and either "
-                        "--driver-deaths or --celeborn go with it");
+                        "--random draws the world from the seed: only --seed, --seeds, --trace, --output, "
+                        "--driver-deaths and --celeborn go with it");
         if (r->trace && r->driver_deaths > 0)
                 return simulate_usage("--trace writes the decisions of one driver: leave out --driver-deaths");
         if (r->messages && r->driver_deaths > 0)
@@ -398,7 +398,7 @@ static int simulate_read_config(struct simulate_request *r)
                               r->o.config.task_cpus, r->o.cores);
         r->o.celeborn.workers = (int)r->workers;
         if (e == 0)
-                e = simulate_read_celeborn(&r->conf, &r->o, r->messages, r->driver_deaths > 0, &error);
+                e = simulate_read_celeborn(&r->conf, &r->o, r->messages, &error);
         if (e == 0 && r->messages && r->o.stores)
                 e = error_set(&error, -EINVAL,
                               "--messages has no map outputs outside of executors: leave out "

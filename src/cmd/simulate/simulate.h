@@ -31,10 +31,10 @@ struct simulator_options;
 
 /*
  * Reads how --celeborn stores map outputs into options->celeborn, whose workers and deaths are set. Returns 0, or
- * -EINVAL with @error if the settings contradict each other. @messages, @driver_deaths: these options are given.
+ * -EINVAL with @error if the settings contradict each other. @messages: this option is given.
  */
 int simulate_read_celeborn(const struct fst_conf *conf, struct simulator_options *options, bool messages,
-                           bool driver_deaths, struct fst_error *error);
+                           struct fst_error *error);
 
 /* An option with a number: a count or a probability. */
 struct simulate_option {

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 int simulate_read_celeborn(const struct fst_conf *conf, struct simulator_options *options, bool messages,
-                           bool driver_deaths, struct fst_error *error)
+                           struct fst_error *error)
 {
         const int workers = options->celeborn.workers;
         bool *replicate = &options->celeborn.replicate;
@@ -30,8 +30,7 @@ int simulate_read_celeborn(const struct fst_conf *conf, struct simulator_options
                         error, -EINVAL,
                         "--celeborn and spark.firesteel.shuffle.store are two places of map outputs: leave out "
                         "one of them");
-        if (messages || driver_deaths)
-                return error_set(error, -EINVAL,
-                                 "--celeborn does not go with --messages or --driver-deaths: leave these out");
+        if (messages)
+                return error_set(error, -EINVAL, "--celeborn does not go with --messages: leave one of them out");
         return 0;
 }

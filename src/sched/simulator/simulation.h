@@ -3,7 +3,8 @@
  * simulator.c has the clock, the network and the executors; simulator_workload.c makes lineages and jobs;
  * simulator_invariants.c is the scheduler's owner and checks its decisions, with simulator_locality.c for task
  * placement, simulator_profiles.c for resource profiles, simulator_commits.c for output commits and
- * simulator_celeborn.c for map outputs in Celeborn.
+ * simulator_celeborn.c for map outputs in Celeborn. simulator_journal.c and simulator_celeborn_drivers.c go from a
+ * driver that dies to the next one.
  */
 #pragma once
 
@@ -70,6 +71,7 @@ struct sim_run {
         int32_t next, prev;
         int32_t cpus; /* cores that it holds */
         int64_t gpu[2];
+        int32_t attempt;     /* at Celeborn, of the shuffle that it writes */
         uint32_t generation; /* steps of older generations are void */
         bool each;           /* statuses are sent one by one */
         bool storing;        /* has given its core back */
@@ -131,7 +133,9 @@ struct sim_set {
 /* A map output that the simulated executors wrote. Its handle is index + 1. */
 struct sim_output {
         int32_t executor, shuffle, map;
-        int32_t attempt; /* at Celeborn */
+        int32_t attempt;   /* at Celeborn */
+        int32_t journaled; /* its number in the journal + 1; 0: it is not there */
+        int64_t task;
         enum { OUTPUT_WRITTEN, OUTPUT_COUNTED, OUTPUT_RELEASED } state;
 };
 
@@ -195,8 +199,9 @@ struct sim {
         struct task_profile answer;     /* for sim_profile */
         struct resource_request request;
         struct commit_coordinator *commits;
-        struct sim_celeborn *celeborn; /* NULL: map outputs are not there */
-        const struct sim_set *gang;    /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
+        struct sim_celeborn *celeborn;         /* NULL: map outputs are not there */
+        const struct simulator_held *adopting; /* the batch that sched_adopt_run launches */
+        const struct sim_set *gang; /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
         sim_numbers gang_on;
         int gang_next;
         bool keeps_size;   /* lost executors are replaced by equal ones */
@@ -352,6 +357,17 @@ void sim_celeborn_clean(struct sim *sim, int shuffle);
 
 /* Draws the servers of a random world. */
 void sim_celeborn_draw(struct simulator_options *o);
+
+/*
+ * A driver that goes on with a journal. sim_celeborn_return rebuilds the lifecycle manager. The outputs of job @job
+ * that earlier drivers have left: their number, and *@stored, which the caller frees; after the job was submitted,
+ * sim_celeborn_kept counts those that the scheduler uses. A map output was accepted, or is not used any more.
+ */
+void sim_celeborn_return(struct sim *sim);
+int sim_celeborn_stored(struct sim *sim, int job, struct earlier_output **stored);
+void sim_celeborn_kept(struct sim *sim, const struct earlier_output *stored, int n);
+void sim_celeborn_accepted(struct sim *sim, int job, struct sim_output *output);
+void sim_celeborn_removed(struct sim *sim, const struct sim_output *output);
 
 /* A fetch of the set failed: gives up the shuffle. Returns false if it was given up before. */
 bool sim_celeborn_lost(struct sim *sim, const struct sim_set *set);

@@ -484,7 +484,8 @@ static void receive_status(struct sim *sim, int64_t id)
                 vec_push(&sim->outputs, (struct sim_output){.executor = run->executor,
                                                             .shuffle = info.set->stage->shuffle->shuffle_id,
                                                             .map = info.partition,
-                                                            .attempt = run->set->attempt_written});
+                                                            .attempt = run->attempt,
+                                                            .task = id});
                 status->output = sim->outputs.len | (sim_outputs_are_stored(sim) ? MAP_OUTPUT_STORED : 0);
         } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: must be released at once */
                 vec_push(&sim->outputs, (struct sim_output){.executor = -1, .shuffle = -1, .map = -1});

@@ -19,6 +19,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/vec.h"
 #include "sched/sched.h"
 #include "sched/sched_recorder.h"
@@ -28,7 +29,20 @@ typedef bool may_commit_fn(struct commit_coordinator *c, int stage, int stage_at
 
 struct simulator_record {
         int32_t job, output;
-        enum { SIMULATOR_RESULT, SIMULATOR_COMMIT, SIMULATOR_RESET } kind;
+        enum {
+                SIMULATOR_RESULT,
+                SIMULATOR_COMMIT,
+                SIMULATOR_RESET,
+                SIMULATOR_MAP_OUTPUT, /* `output` is the number of a map output: it was accepted; … */
+                SIMULATOR_MAP_LOST,   /* … it is not used any more */
+                SIMULATOR_CELEBORN,   /* … of a record of Celeborn's lifecycle manager */
+        } kind;
+};
+
+/* A map output in Celeborn. */
+struct simulator_map_output {
+        int32_t shuffle, map, attempt;
+        int64_t task;
 };
 
 struct simulator_commit {
@@ -40,9 +54,12 @@ struct simulator_held {
         int32_t executor; /* of the driver that has died; host, cores and profile are its own */
         int32_t host, cores, profile;
         int32_t job, shuffle; /* shuffle -1: tasks of the result stage */
+        int32_t attempt;      /* of the shuffle at Celeborn */
         int64_t first_id;
         int32_t n, outputs[SCHED_MAX_RUN];
 };
+
+struct sim_celeborn;
 
 /*
  * The journal of an application whose drivers die, and what its tasks have committed: the world that the next driver
@@ -58,6 +75,11 @@ struct simulator_journal {
         int64_t taken_over;       /* tasks that went on with another driver */
         int64_t adopted, revoked; /* commits whose driver did not hear of them; permissions that were not used */
         bool lazy_commits;        /* for tests: permissions are not durable before they are given */
+        VEC(struct simulator_map_output) outputs; /* of records; as celeborn_records */
+        VEC(struct buf) celeborn_records;
+        struct sim_celeborn *celeborn; /* its servers, between two drivers */
+        int64_t kept;                  /* map outputs with which another driver went on */
+        bool lazy_celeborn; /* for tests: the lifecycle manager does not wait until its records are durable */
 };
 
 void simulator_journal_deinit(struct simulator_journal *journal);

@@ -11,15 +11,17 @@
  * it; a shuffle is reported as lost only if all workers of one of its files have died; a stage reads only outputs of
  * the newest attempt, and none is removed that a running stage writes.
  *
+ * A driver may die: simulator_celeborn_drivers.c.
+ *
  * Messages between driver and servers take time, and none is lost while its server lives: lifecycle_worlds_test.c loses
  * and repeats them.
  */
-#include "sched/simulator/simulation.h"
+#include "sched/simulator/simulator_celeborn.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "celeborn/lifecycle/celeborn_servers.h"
-#include "celeborn/lifecycle/lifecycle.h"
+#include "celeborn/lifecycle/lifecycle_journal.h"
 #include "celeborn/protocol/celeborn_message.h"
 #include "sched/dag.h"
 
@@ -36,70 +38,12 @@ enum {
 
 enum celeborn_read { READ_READY, READ_WAITS, READ_LOST };
 
-struct celeborn_worker_state {
-        bool dead;
-        int64_t died_at;
-};
-
-/* A file at one worker or, replicated, two. */
-struct celeborn_place {
-        int32_t partition, epoch;
-        int32_t worker[2]; /* by enum celeborn_mode; -1: none */
-        int32_t previous;  /* place of the partition with a lower epoch; -1: none */
-        bool pushed;       /* it has data */
-        bool committed[2];
-        bool named; /* to readers */
-};
-
-struct celeborn_waiter {
-        int32_t run;
-        uint32_t generation;
-};
-
-/* An attempt to write a shuffle; its index is Celeborn's number of it. */
-struct celeborn_attempt {
-        int32_t shuffle, maps, partitions;
-        bool ended, dropped;
-        bool asked[CELEBORN_ASK_FILES + 1]; /* by question: there is no answer yet */
-        bool located, readable, lost;
-        bool revived_late; /* locations were asked for when its maps ended: tasks do not know all */
-        int revives;       /* in a row that did not help */
-        VEC(struct celeborn_place) places;
-        int32_t *newest;    /* by partition: the place that tasks push to; -1: none */
-        size_t fresh;       /* places from here on have no data */
-        size_t deaths_seen; /* deaths since which all places that count had a living worker */
-        VEC(struct celeborn_waiter) waiters;
-};
-
-/* A message that is on its way. */
-struct celeborn_packet {
-        uint64_t id;
-        bool reply;
-        int worker; /* -1: the master */
-        int type;
-        uint8_t *body;
-        size_t len;
-        const char *failure; /* of a reply; NULL: none */
-};
-
-struct sim_celeborn {
-        struct lifecycle *core;
-        VEC(struct celeborn_worker_state) workers;
-        VEC(struct celeborn_attempt *) attempts;
-        VEC(int32_t) current; /* by shuffle: its newest attempt; -1: none */
-        size_t deaths;
-        int waiting; /* tasks */
-        int64_t life_ns;
-        int64_t ms; /* ns: a millisecond, or in a random world a thousandth of a task */
-};
-
 static int64_t celeborn_delay(struct sim *sim)
 {
         return sim_spread(sim, MAX((int64_t)(MESSAGE_MS * (double)sim->celeborn->ms), (int64_t)1));
 }
 
 static void celeborn_wake(struct sim *sim, struct celeborn_attempt *a, bool failed);
-static void celeborn_perform(struct sim *sim);
 
 /* ------------------------------------------------------------------------------------------------- servers */
 
@@ -157,15 +101,19 @@ static bool celeborn_is_alive(const struct sim *sim, int worker)
         return worker >= 0 && !sim->celeborn->workers.data[worker].dead;
 }
 
+void celeborn_plan_death(struct sim *sim, int worker)
+{
+        if (sim->celeborn->life_ns > 0 && worker < MAX_WORKERS)
+                sim_at(sim, sim_lifetime(sim, sim->celeborn->life_ns), SIM_WORKER_DIE, worker, 0);
+}
+
 void sim_celeborn_add_worker(struct sim *sim)
 {
         struct sim_celeborn *c = sim->celeborn;
-        const int index = (int)c->workers.len;
 
         vec_push(&c->workers, (struct celeborn_worker_state){0});
         sim->report->workers++;
-        if (c->life_ns > 0 && index < MAX_WORKERS)
-                sim_at(sim, sim_lifetime(sim, c->life_ns), SIM_WORKER_DIE, index, 0);
+        celeborn_plan_death(sim, (int)c->workers.len - 1);
 }
 
 void sim_celeborn_on_die(struct sim *sim, int worker)
@@ -182,7 +130,7 @@ void sim_celeborn_on_die(struct sim *sim, int worker)
 
 /* ------------------------------------------------------------------------------------------------ messages */
 
-static void celeborn_packet_free(struct celeborn_packet *m)
+void celeborn_packet_free(struct celeborn_packet *m)
 {
         free(m->body);
         free(m);
@@ -197,7 +145,7 @@ static void celeborn_send(struct sim *sim, struct celeborn_packet message)
 }
 
 /* A request reaches its server. A dead one refuses the connection, or is silent. */
-static void celeborn_serve(struct sim *sim, const struct celeborn_packet *m)
+void celeborn_serve(struct sim *sim, const struct celeborn_packet *m)
 {
         struct celeborn_packet reply = {.reply = true, .id = m->id, .worker = m->worker};
 
@@ -275,8 +223,7 @@ static void celeborn_check_files(struct sim *sim, struct celeborn_attempt *a, co
                                a->shuffle, from->partition, from->epoch))
                         return;
                 at->named = true;
-                for (int mode = 0; mode < 2; mode++)
-                        at->worker[mode] = copies[mode];
+                memcpy(at->readable, copies, sizeof(copies));
         }
         for (size_t i = 0; i < a->places.len; i++)
                 sim_check(sim, a->places.data[i].named || !a->places.data[i].pushed,
@@ -317,8 +264,9 @@ static void celeborn_answered(struct sim *sim, uintptr_t asker, const struct cel
                         celeborn_check_lost(sim, a);
         } else if (answer->status == CELEBORN_SUCCESS) {
                 const int n = celeborn_learn(a, answer);
-                sim_check(sim, a->located || n == a->partitions, "tasks learn of %d of %d locations of shuffle %d", n,
-                          a->partitions, a->shuffle);
+                for (int p = 0; p < a->partitions && !a->located; p++)
+                        sim_check(sim, a->newest[p] >= 0, "tasks learn of no location of partition %d of shuffle %d", p,
+                                  a->shuffle);
                 a->located = true;
                 sim->report->revives += kind == CELEBORN_ASK_REVIVE ? n : 0;
         } else {
@@ -327,7 +275,7 @@ static void celeborn_answered(struct sim *sim, uintptr_t asker, const struct cel
         celeborn_wake(sim, a, failed);
 }
 
-static void celeborn_perform(struct sim *sim)
+void celeborn_perform(struct sim *sim)
 {
         for (struct lifecycle_action action; lifecycle_next_action(sim->celeborn->core, &action);) {
                 if (action.kind == LIFECYCLE_SEND)
@@ -341,6 +289,8 @@ static void celeborn_perform(struct sim *sim)
                                         .len = action.send.len});
                 else if (action.kind == LIFECYCLE_ANSWER)
                         celeborn_answered(sim, (uintptr_t)action.answer.asker, &action.answer.answer);
+                else if (action.kind == LIFECYCLE_JOURNAL)
+                        celeborn_journal(sim, &action.journal.record, action.journal.strict);
                 lifecycle_action_deinit(&action);
         }
 }
@@ -387,7 +337,7 @@ static bool celeborn_is_readable(const struct sim *sim, struct celeborn_attempt 
         for (size_t i = 0; i < a->places.len && a->deaths_seen < sim->celeborn->deaths; i++) {
                 const struct celeborn_place *at = &a->places.data[i];
 
-                if (at->named && !celeborn_is_alive(sim, at->worker[0]) && !celeborn_is_alive(sim, at->worker[1]))
+                if (at->named && !celeborn_is_alive(sim, at->readable[0]) && !celeborn_is_alive(sim, at->readable[1]))
                         return false;
         }
         a->deaths_seen = sim->celeborn->deaths;
@@ -465,17 +415,24 @@ static bool celeborn_push(struct sim *sim, int attempt, int run, bool *failed)
         for (; a->fresh < a->places.len; a->fresh++) {
                 struct celeborn_place *at = &a->places.data[a->fresh];
 
-                at->pushed = a->newest[at->partition] == (int32_t)a->fresh;
+                if (a->newest[at->partition] != (int32_t)a->fresh)
+                        continue;
+                at->pushed = true;
+                sim_check(sim, !at->committed[0] && !at->committed[1],
+                          "a map pushes to file %d-%d of shuffle %d, which a worker has committed", at->partition,
+                          at->epoch, a->shuffle);
         }
         return false;
 }
 
 /* A task of a running attempt at a stage would fail each time if its shuffle were removed. */
-static void celeborn_check_written(struct sim *sim, const struct sim_set *set, int64_t task_id)
+static void celeborn_check_written(struct sim *sim, const struct sim_run *run, int64_t task_id)
 {
+        const struct sim_set *set = run->set;
         struct task_attempt_info info;
 
-        if (sim->celeborn->attempts.data[set->attempt_written]->dropped && sched_task(sim->s, task_id, &info))
+        if (run->attempt == set->attempt_written && sim->celeborn->attempts.data[run->attempt]->dropped &&
+            sched_task(sim->s, task_id, &info))
                 sim_check(sim, info.set->zombie || info.set->stage->set != info.set,
                           "Celeborn shuffle %d was removed, but stage %s writes to it", set->attempt_written,
                           info.set->id);
@@ -483,7 +440,8 @@ static void celeborn_check_written(struct sim *sim, const struct sim_set *set, i
 
 bool sim_celeborn_waits(struct sim *sim, int index, int64_t task_id)
 {
-        struct sim_set *set = sim->runs.data[index].set;
+        const struct sim_run *run = &sim->runs.data[index];
+        struct sim_set *set = run->set;
         struct sim_task *task = &sim->tasks.data[task_id];
         bool failed = false;
 
@@ -502,8 +460,8 @@ bool sim_celeborn_waits(struct sim *sim, int index, int64_t task_id)
                 return false;
         }
         if (!set->result)
-                celeborn_check_written(sim, set, task_id);
-        if (!set->result && celeborn_push(sim, set->attempt_written, index, &failed))
+                celeborn_check_written(sim, run, task_id);
+        if (!set->result && celeborn_push(sim, run->attempt, index, &failed))
                 return true;
         if (failed)
                 task->outcome = TASK_FAILED;
@@ -512,31 +470,32 @@ bool sim_celeborn_waits(struct sim *sim, int index, int64_t task_id)
 
 /* -------------------------------------------------------------------------------------------------- driver */
 
-static int32_t *celeborn_current(struct sim *sim, int shuffle)
+struct celeborn_newest *celeborn_newest_of(struct sim_celeborn *c, int shuffle)
 {
-        while (sim->celeborn->current.len <= (size_t)shuffle)
-                vec_push(&sim->celeborn->current, -1);
-        return &sim->celeborn->current.data[shuffle];
+        while (c->newest.len <= (size_t)shuffle)
+                vec_push(&c->newest, ((struct celeborn_newest){.attempt = -1}));
+        return &c->newest.data[shuffle];
 }
 
 bool sim_celeborn_has_output(struct sim *sim, int64_t task_id)
 {
-        const struct sim_set *set = sim->runs.data[sim->tasks.data[task_id].run].set;
+        const struct sim_run *run = &sim->runs.data[sim->tasks.data[task_id].run];
         struct task_attempt_info info;
 
         return !sim->celeborn || !sched_task(sim->s, task_id, &info) ||
-               *celeborn_current(sim, info.set->stage->shuffle->shuffle_id) == set->attempt_written;
+               celeborn_newest_of(sim->celeborn, info.set->stage->shuffle->shuffle_id)->attempt == run->attempt;
 }
 
 static void celeborn_drop(struct sim *sim, int shuffle)
 {
-        int32_t *current = celeborn_current(sim, shuffle);
+        struct celeborn_newest *newest = celeborn_newest_of(sim->celeborn, shuffle);
+        const int32_t attempt = newest->attempt;
 
-        if (*current < 0)
+        if (attempt < 0)
                 return;
-        sim->celeborn->attempts.data[*current]->dropped = true;
-        lifecycle_drop(sim->celeborn->core, *current, sim->now);
-        *current = -1;
+        *newest = (struct celeborn_newest){.attempt = -1};
+        sim->celeborn->attempts.data[attempt]->dropped = true;
+        lifecycle_drop(sim->celeborn->core, attempt, sim->now);
         celeborn_perform(sim);
 }
 
@@ -550,50 +509,80 @@ void sim_celeborn_clean(struct sim *sim, int shuffle)
         celeborn_drop(sim, shuffle);
 }
 
+/* Begins an attempt at a shuffle. */
+static void celeborn_begin(struct sim *sim, int shuffle, int maps, int partitions)
+{
+        struct celeborn_attempt *a = new0(struct celeborn_attempt);
+        const struct lifecycle_past_shuffle past = {.number = (int32_t)sim->celeborn->attempts.len,
+                                                    .shuffle = shuffle,
+                                                    .maps = maps,
+                                                    .partitions = partitions};
+        struct buf record = BUF_INIT;
+
+        celeborn_newest_of(sim->celeborn, shuffle)->attempt = past.number;
+        a->shuffle = shuffle;
+        a->maps = maps;
+        a->partitions = partitions;
+        a->newest = new_array(int32_t, (size_t)partitions);
+        memset(a->newest, -1, sizeof(*a->newest) * (size_t)partitions);
+        vec_push(&sim->celeborn->attempts, a);
+        lifecycle_record_shuffle(&record, &past);
+        celeborn_journal(sim, &record, false);
+        lifecycle_begin(sim->celeborn->core, past.number, maps, partitions, sim->now);
+        celeborn_perform(sim);
+}
+
 void sim_celeborn_begin(struct sim *sim, struct sim_set *s, const struct stage *stage)
 {
-        const int shuffle = stage->outputs->shuffle_id;
-        int32_t *current = celeborn_current(sim, shuffle);
+        const int shuffle = stage->outputs->shuffle_id, maps = stage->outputs->n;
+        const int partitions = MAX(stage->shuffle->reduce_partitions, 1);
+        const struct celeborn_newest *newest = celeborn_newest_of(sim->celeborn, shuffle);
+        const struct celeborn_attempt *a = newest->attempt < 0 ? NULL : sim->celeborn->attempts.data[newest->attempt];
+        const bool other = a && newest->earlier && (!newest->adopted || a->maps != maps || a->partitions != partitions);
 
-        if (*current >= 0 && sim->celeborn->attempts.data[*current]->ended) /* its outputs are computed again */
+        if (a && (a->ended || other)) /* its outputs are computed again */
                 celeborn_drop(sim, shuffle);
-        if (*current < 0) {
-                struct celeborn_attempt *a = new0(struct celeborn_attempt);
+        if (celeborn_newest_of(sim->celeborn, shuffle)->attempt < 0)
+                celeborn_begin(sim, shuffle, maps, partitions);
+        s->attempt_written = celeborn_newest_of(sim->celeborn, shuffle)->attempt;
+}
 
-                *current = (int32_t)sim->celeborn->attempts.len;
-                a->shuffle = shuffle;
-                a->maps = stage->outputs->n;
-                a->partitions = MAX(stage->shuffle->reduce_partitions, 1);
-                a->newest = new_array(int32_t, (size_t)a->partitions);
-                memset(a->newest, -1, sizeof(*a->newest) * (size_t)a->partitions);
-                vec_push(&sim->celeborn->attempts, a);
-                lifecycle_begin(sim->celeborn->core, *current, a->maps, a->partitions, sim->now);
-                celeborn_perform(sim);
+/* Checks that a stage reads what the maps wrote that had succeeded when their shuffle was committed. */
+static void celeborn_check_maps(struct sim *sim, const struct celeborn_attempt *a, int attempt,
+                                const struct map_outputs *from)
+{
+        for (int m = 0; m < from->n; m++) {
+                const struct sim_output *output = &sim->outputs.data[(from->at[m].handle & ~MAP_OUTPUT_STORED) - 1];
+
+                sim_check(sim, output->attempt == attempt,
+                          "a stage reads output %d of shuffle %d from attempt %d, but the newest is %d", m,
+                          from->shuffle_id, output->attempt, attempt);
+                sim_check(sim, !a->written_by || a->written_by[m] == output->task,
+                          "shuffle %d is committed with the output of task %lld, but a stage reads that of task %lld",
+                          from->shuffle_id, (long long)a->written_by[m], (long long)output->task);
         }
-        s->attempt_written = *current;
 }
 
 void sim_celeborn_maps_ended(struct sim *sim, struct sim_input *input, const struct map_outputs *from)
 {
-        input->attempt = *celeborn_current(sim, from->shuffle_id);
+        input->attempt = celeborn_newest_of(sim->celeborn, from->shuffle_id)->attempt;
         if (!sim_check(sim, input->attempt >= 0, "a stage reads shuffle %d, which Celeborn does not have",
                        from->shuffle_id))
                 return;
         struct celeborn_attempt *a = sim->celeborn->attempts.data[input->attempt];
 
-        for (int m = 0; m < from->n; m++) {
-                const int attempt = sim->outputs.data[(from->at[m].handle & ~MAP_OUTPUT_STORED) - 1].attempt;
-
-                sim_check(sim, attempt == input->attempt,
-                          "a stage reads output %d of shuffle %d from attempt %d, but the newest is %d", m,
-                          from->shuffle_id, attempt, input->attempt);
-        }
-        if (a->ended)
+        celeborn_check_maps(sim, a, input->attempt, from);
+        if (a->ended || sim->broken)
                 return;
         _cleanup_free_ int32_t *attempts = new_array(int32_t, (size_t)from->n + 1);
 
+        a->written_by = new_array(int64_t, (size_t)from->n + 1);
+        for (int m = 0; m < from->n; m++) {
+                a->written_by[m] = sim->outputs.data[(from->at[m].handle & ~MAP_OUTPUT_STORED) - 1].task;
+                attempts[m] = (int32_t)a->written_by[m];
+        }
         a->ended = true;
-        a->revived_late = a->asked[CELEBORN_ASK_REVIVE];
+        a->revived_late |= a->asked[CELEBORN_ASK_REVIVE];
         sim->report->shuffles_committed++;
         lifecycle_maps_ended(sim->celeborn->core, input->attempt, attempts, sim->now);
         celeborn_perform(sim);
@@ -605,7 +594,7 @@ bool sim_celeborn_lost(struct sim *sim, const struct sim_set *set)
         const int64_t removed = sim->report->outputs_removed;
         const int shuffle = set->inputs[i].shuffle_id;
 
-        if (*celeborn_current(sim, shuffle) != set->inputs[i].attempt)
+        if (celeborn_newest_of(sim->celeborn, shuffle)->attempt != set->inputs[i].attempt)
                 return false;
         celeborn_drop(sim, shuffle);
         sched_unregister_shuffle(sim->s, shuffle);
@@ -650,6 +639,7 @@ void sim_celeborn_new(struct sim *sim)
                                                .replicate = sim->o.celeborn.replicate,
                                                .dynamic = sim->o.celeborn.dynamic,
                                                .dynamic_factor = sim->o.celeborn.dynamic_factor,
+                                               .journaled = sim->o.journal != NULL,
                                                .split_threshold = 1 << 30,
                                                .max_workers = 10000,
                                                .heartbeat = 10000 * ms,
@@ -666,38 +656,52 @@ void sim_celeborn_new(struct sim *sim)
                                                .reserve_retries = 3,
                                                .commit_retries = 4,
                                                .stop_timeout = 3000 * ms};
-        struct sim_celeborn *c = sim->celeborn = new0(struct sim_celeborn);
+        struct sim_celeborn *c = sim->celeborn = celeborn_take_servers(sim);
 
         c->ms = ms;
         c->life_ns = sim->o.celeborn.deaths > 0 ? (int64_t)(60e9 / sim->o.celeborn.deaths) : 0;
-        for (int i = 0; i < sim->o.celeborn.workers; i++)
+        int living = 0;
+        for (int i = 0; i < (int)c->workers.len; i++)
+                if (!c->workers.data[i].dead) {
+                        celeborn_plan_death(sim, i);
+                        living++;
+                }
+        for (; living < sim->o.celeborn.workers; living++)
                 sim_celeborn_add_worker(sim);
         c->core = lifecycle_new(&config, sim->now);
         celeborn_perform(sim);
 }
 
-void sim_celeborn_free(struct sim *sim)
+void sim_celeborn_release(struct sim_celeborn *c)
 {
-        struct sim_celeborn *c = sim->celeborn;
-
         if (!c)
                 return;
+        for (size_t i = 0; i < c->attempts.len; i++) {
+                vec_deinit(&c->attempts.data[i]->places);
+                vec_deinit(&c->attempts.data[i]->waiters);
+                free(c->attempts.data[i]->newest);
+                free(c->attempts.data[i]->written_by);
+                free(c->attempts.data[i]);
+        }
+        vec_deinit(&c->attempts);
+        vec_deinit(&c->workers);
+        vec_deinit(&c->newest);
+        lifecycle_free(c->core);
+        free(c);
+}
+
+void sim_celeborn_free(struct sim *sim)
+{
+        if (!sim->celeborn)
+                return;
+        if (sim->o.journal && sim->stop_at > 0 && !sim->broken)
+                celeborn_leave_servers(sim);
         while (event_queue_time(&sim->queue) < INT64_MAX) {
                 const struct event event = event_queue_pop(&sim->queue);
 
                 if (event.kind == SIM_CELEBORN)
                         celeborn_packet_free((struct celeborn_packet *)(intptr_t)event.number);
         }
-        for (size_t i = 0; i < c->attempts.len; i++) {
-                vec_deinit(&c->attempts.data[i]->places);
-                vec_deinit(&c->attempts.data[i]->waiters);
-                free(c->attempts.data[i]->newest);
-                free(c->attempts.data[i]);
-        }
-        vec_deinit(&c->attempts);
-        vec_deinit(&c->workers);
-        vec_deinit(&c->current);
-        lifecycle_free(c->core);
-        free(c);
+        sim_celeborn_release(sim->celeborn);
         sim->celeborn = NULL;
 }

@@ -283,6 +283,7 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
         if (!is_adopted)
                 sim_places_check(sim, executor, set, run, n);
         int index = simulator_invariants_take_run(sim);
+        const struct sim_set *written = set->user;
         struct sim_run *r = &sim->runs.data[index];
         struct sim_executor *e = &sim->executors.data[executor];
 
@@ -293,6 +294,7 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
                               .left = n,
                               .next = e->first,
                               .prev = -1,
+                              .attempt = is_adopted ? sim->adopting->attempt : written->attempt_written,
                               .generation = r->generation + 1};
         if (e->first >= 0)
                 sim->runs.data[e->first].prev = index;
@@ -382,6 +384,7 @@ static void simulator_invariants_task_accepted(void *owner, const struct task_at
                                (long long)status->task_id))
                         return;
                 output->state = OUTPUT_COUNTED;
+                sim_celeborn_accepted(sim, info->set->job->id, output);
                 sim->executors.data[output->executor].outputs++;
                 sim_check(sim, sim->executors.data[output->executor].known,
                           "an output of shuffle %d is counted on the lost executor %d", output->shuffle,
@@ -409,9 +412,10 @@ static void simulator_invariants_map_output_removed(void *owner, int shuffle_id,
         if (!sim_check(sim, output && output->state != OUTPUT_RELEASED,
                        "output %d of shuffle %d is released twice or was never written", map_partition, shuffle_id))
                 return;
-        if (output->state == OUTPUT_COUNTED)
+        if (output->state == OUTPUT_COUNTED && (size_t)output->executor < sim->executors.len)
                 sim->executors.data[output->executor].outputs--;
         output->state = OUTPUT_RELEASED;
+        sim_celeborn_removed(sim, output);
         sim->report->outputs_removed++;
         if (sim->o.messages && !sim->last)
                 sim->o.messages->map_output_removed(sim->o.messages->owner, shuffle_id, map_partition, executor,

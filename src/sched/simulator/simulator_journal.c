@@ -6,10 +6,10 @@
  * computed before the outputs of a job were reset. The first run of an application differs from the later ones only by
  * time.
  *
- * Executors that live when their driver dies go on with their tasks, and the next driver adopts them (sched_adopt_run). The
- * invariants of launches see to it that no task of them is launched again while it runs.
+ * Executors that live when their driver dies go on with their tasks, and the next driver adopts them (sched_adopt_run).
+ * The invariants of launches see to it that no task of them is launched again while it runs.
  */
-#include "sched/simulator/simulation.h"
+#include "sched/simulator/simulator_celeborn.h"
 
 #include "base/hash_table.h"
 #include "sched/tasks/task_table.h"
@@ -21,6 +21,11 @@ void simulator_journal_deinit(struct simulator_journal *journal)
         vec_deinit(&journal->records);
         vec_deinit(&journal->committed);
         vec_deinit(&journal->held);
+        vec_deinit(&journal->outputs);
+        for (size_t i = 0; i < journal->celeborn_records.len; i++)
+                buf_deinit(&journal->celeborn_records.data[i]);
+        vec_deinit(&journal->celeborn_records);
+        sim_celeborn_release(steal(journal->celeborn));
 }
 
 static void simulator_journal_put(struct sim *sim, int job, int output, int kind)
@@ -45,7 +50,7 @@ uint8_t *sim_journal_done(struct sim *sim, int job, int n)
         for (size_t i = 0; journal && i < journal->records.len; i++) {
                 const struct simulator_record *r = &journal->records.data[i];
 
-                if (r->job != job)
+                if (r->job != job || r->kind >= SIMULATOR_MAP_OUTPUT)
                         continue;
                 if (r->kind == SIMULATOR_RESET) {
                         memset(done, 0, (size_t)n);
@@ -166,6 +171,7 @@ static bool simulator_journal_describe(struct sim *sim, const struct sim_run *ru
                                         .host = e->host,
                                         .cores = e->cores,
                                         .profile = e->profile,
+                                        .attempt = run->attempt,
                                         .first_id = run->first_id,
                                         .n = run->n};
         for (int i = 0; i < run->n; i++) {
@@ -211,6 +217,7 @@ void sim_journal_return(struct sim *sim)
         struct simulator_journal *journal = sim->o.journal;
         int last = -1;
 
+        sim_celeborn_return(sim);
         sim->first_id = (journal->next_task_id + TASK_CHUNK - 1) / TASK_CHUNK * TASK_CHUNK;
         while ((int64_t)sim->tasks.len < sim->first_id)
                 vec_push(&sim->tasks, (struct sim_task){.run = -1});
@@ -242,8 +249,10 @@ void sim_journal_adopt(struct sim *sim, int job)
                         if (set->job->id == job && !set->zombie && stage_is_result(set->stage) == (held->shuffle < 0) &&
                             (held->shuffle < 0 || set->stage->shuffle->shuffle_id == held->shuffle))
                                 break;
+                sim->adopting = held;
                 if (set && sched_adopt_run(sim->s, set, &adoption, sim->now))
                         journal->taken_over += held->n;
+                sim->adopting = NULL;
         }
 }
 

@@ -253,9 +253,13 @@ void sim_submit(struct sim *sim)
         _cleanup_free_ uint8_t *done =
                 sim_journal_done(sim, index, job->some ? spec.n_partitions : job->final->partitions);
         spec.done = done;
+        _cleanup_free_ struct earlier_output *stored = NULL;
+        spec.n_stored = sim_celeborn_stored(sim, index, &stored);
+        spec.stored = stored;
         int id = sched_submit_job(sim->s, &spec, sim->now, NULL);
 
         sim_check(sim, id == index, "job %d got the id %d", index, id);
+        sim_celeborn_kept(sim, stored, spec.n_stored);
         if (sim->o.journal)
                 sim_journal_adopt(sim, index);
         if (sim_chance(sim, sim->o.cancels))
