@@ -1,4 +1,4 @@
-/* See key_sample.h. No key is taken with more than MAX_ZEROS zero bits but the one whose hash mixes to 1. */
+/* See key_sample.h. No key is taken with more than MAX_ZEROS zero bits but the one whose hash is 1. */
 #include "rdd/aggregate/key_sample.h"
 
 #include <stdbool.h>
@@ -9,27 +9,20 @@
 #endif
 
 #define MAX_ZEROS 63
-#define SAMPLE_FACTOR 0x9e3779b97f4a7c15u
 
-/* Equal for equal hashes only, and never 0. Its upper bits choose the sample, the lower ones a slot. */
-static uint64_t sample_mix(uint64_t hash)
+/* Upper bits of a hash choose the sample, lower ones a slot. */
+static bool sample_takes(const struct key_sample *s, uint64_t hash)
 {
-        hash *= SAMPLE_FACTOR;
-        return hash ? hash : 1;
+        return hash >> 1 >> (63 - s->zeros) == 0;
 }
 
-static bool sample_takes(const struct key_sample *s, uint64_t mixed)
+static void sample_insert(struct key_sample *s, uint64_t hash)
 {
-        return mixed >> 1 >> (63 - s->zeros) == 0;
-}
-
-static void sample_insert(struct key_sample *s, uint64_t mixed)
-{
-        uint32_t slot = (uint32_t)(mixed ^ mixed >> 20) & (KEY_SAMPLE_ROOM - 1);
-        while (s->slots[slot] && s->slots[slot] != mixed)
+        uint32_t slot = (uint32_t)(hash ^ hash >> 20) & (KEY_SAMPLE_ROOM - 1);
+        while (s->slots[slot] && s->slots[slot] != hash)
                 slot = (slot + 1) & (KEY_SAMPLE_ROOM - 1);
         s->n += !s->slots[slot];
-        s->slots[slot] = mixed;
+        s->slots[slot] = hash;
 }
 
 static __attribute__((noinline)) void sample_halve(struct key_sample *s)
@@ -49,11 +42,11 @@ void key_sample_clear(struct key_sample *s)
         memset(s, 0, sizeof(*s));
 }
 
-static void sample_add(struct key_sample *s, uint64_t mixed)
+static void sample_add(struct key_sample *s, uint64_t hash)
 {
-        if (!sample_takes(s, mixed))
+        if (!sample_takes(s, hash))
                 return;
-        sample_insert(s, mixed);
+        sample_insert(s, hash);
         if (s->n > KEY_SAMPLE_ROOM / 2 && s->zeros < MAX_ZEROS)
                 sample_halve(s);
 }
@@ -61,21 +54,20 @@ static void sample_add(struct key_sample *s, uint64_t mixed)
 static void sample_add_hashes(struct key_sample *s, const uint64_t *hashes, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)
-                sample_add(s, sample_mix(hashes[i]));
+                sample_add(s, hashes[i] ? hashes[i] : 1);
 }
 
 #ifdef __x86_64__
 #define EIGHT 8
 
 /* Passes over hashes that the sample does not take, eight at a time. */
-__attribute__((target("avx512f,avx512dq"))) static uint32_t sample_add_eights(struct key_sample *s,
-                                                                              const uint64_t *hashes, uint32_t n)
+__attribute__((target("avx512f"))) static uint32_t sample_add_eights(struct key_sample *s, const uint64_t *hashes,
+                                                                     uint32_t n)
 {
-        const __m512i factor = _mm512_set1_epi64((int64_t)SAMPLE_FACTOR);
         uint32_t i = 0;
         for (; i + EIGHT <= n; i += EIGHT) {
-                const __m512i mixed = _mm512_mullo_epi64(_mm512_loadu_si512(hashes + i), factor);
-                if (_mm512_cmple_epu64_mask(mixed, _mm512_set1_epi64((int64_t)(UINT64_MAX >> s->zeros))))
+                const __m512i eight = _mm512_loadu_si512(hashes + i);
+                if (_mm512_cmple_epu64_mask(eight, _mm512_set1_epi64((int64_t)(UINT64_MAX >> s->zeros))))
                         sample_add_hashes(s, hashes + i, EIGHT);
         }
         return i;
@@ -86,7 +78,7 @@ void key_sample_add(struct key_sample *s, const uint64_t *hashes, uint32_t n)
 {
         uint32_t done = 0;
 #ifdef __x86_64__
-        if (__builtin_cpu_supports("avx512dq"))
+        if (__builtin_cpu_supports("avx512f"))
                 done = sample_add_eights(s, hashes, n);
 #endif
         sample_add_hashes(s, hashes + done, n - done);

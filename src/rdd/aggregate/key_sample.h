@@ -1,7 +1,7 @@
 /*
  * Counts the distinct keys of a stream of rows by a sample of keys: those whose hashes begin with some zero bits. The
  * sample holds all of these keys, each once, so that rows that repeat a key do not change it. When it is full, one more
- * bit must be zero, and half of the keys leave it. A row of another key costs a multiplication and a comparison.
+ * bit must be zero, and half of the keys leave it. A row of another key costs a comparison.
  *
  * The estimate is exact up to KEY_SAMPLE_ROOM / 2 keys. Beyond, its standard deviation is about 2 %.
  */
@@ -12,9 +12,9 @@
 #define KEY_SAMPLE_ROOM 8192 /* slots, of which half are used at most */
 
 struct key_sample {
-        uint64_t slots[KEY_SAMPLE_ROOM]; /* mixed hashes, open addressing; 0: free */
+        uint64_t slots[KEY_SAMPLE_ROOM]; /* hashes, open addressing; 0: free */
         uint32_t n;
-        uint32_t zeros; /* upper bits of a mixed hash that must be zero */
+        uint32_t zeros; /* upper bits of a hash that must be zero */
 };
 
 void key_sample_clear(struct key_sample *s);
