@@ -7,7 +7,9 @@
  */
 #include "shuffle/shuffle_output.h"
 
+#include "base/error.h"
 #include "base/mem.h"
+#include "shuffle/buckets/bucket_page.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 #include "store/spill.h"
@@ -165,6 +167,39 @@ int shuffle_output_next(const struct shuffle_output *o, int partition)
         return o->partitions;
 }
 
+/* Where pages were written. */
+struct written_pages {
+        int n;
+        uint64_t offset[BUCKET_PAGE_RECORD_PAGES];
+        uint32_t length[BUCKET_PAGE_RECORD_PAGES];
+};
+
+static int written_pages_add(struct written_pages *w, struct spill *file, const struct page *page,
+                             struct fst_error *error)
+{
+        int r = spill_write_page(file, page, &w->offset[w->n], &w->length[w->n], error);
+        w->n += r == 0;
+        return r;
+}
+
+/* Writes @page, as records, to the output's file. */
+static int shuffle_output_write(struct shuffle_output *o, const struct page *page, struct written_pages *w,
+                                struct fst_error *error)
+{
+        w->n = 0;
+        if (!page->segments)
+                return written_pages_add(w, o->file, page, error);
+        struct page *records = NULL;
+        uint32_t segment = 0;
+        int r = page_new(NULL, o->type, 0, &records);
+        if (r)
+                return error_set(error, r, "no memory to write a page of a map output");
+        while (r == 0 && bucket_page_to_records(page, &segment, records))
+                r = written_pages_add(w, o->file, records, error);
+        page_free(NULL, records);
+        return r;
+}
+
 int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *space, size_t *freed,
                            struct fst_error *error)
 {
@@ -186,12 +221,12 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
         for (int i = 0; i < o->n_at && o->pages && r == 0; i++) {
                 struct shuffle_partition *at = &o->at[i];
                 while (at->last) {
-                        uint64_t offset;
-                        uint32_t length;
-                        r = spill_write_page(o->file, at->last->next, &offset, &length, error);
+                        struct written_pages written;
+                        r = shuffle_output_write(o, at->last->next, &written, error);
                         if (r)
                                 break;
-                        shuffle_output_extend(o, at, offset, length);
+                        for (int w = 0; w < written.n; w++)
+                                shuffle_output_extend(o, at, written.offset[w], written.length[w]);
                         struct page *page = take_first_page(o, at);
                         *freed += page->block;
                         page_free(NULL, page);

@@ -40,6 +40,7 @@ struct shuffle_output {
         uint32_t *rank;    /* by word of `present`: the partitions with pages in the words before it */
         int n_at;
         int partitions;
+        uint32_t bucket_bits; /* not 0: all pages in memory have segments of so many bits' buckets (shuffle/buckets/) */
         fst_type type;
         uint64_t rows, bytes;
         size_t pages;  /* pages in memory */

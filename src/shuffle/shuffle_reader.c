@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "rdd/pipeline/page_loan.h"
+#include "shuffle/buckets/bucket_page.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_fetch.h"
 #include "shuffle/shuffle_store.h"
@@ -38,6 +39,14 @@ struct shuffle_input {
         struct page *loaded;     /* the last page read from disk */
         struct memory_consumer memory;
         struct codec codec; /* of the files; NONE before the first read */
+        uint32_t segment;   /* of `page`, if it has segments: the next one */
+        struct bucket_input *buckets; /* NULL: rows are read output by output */
+};
+
+/* Rows by bucket, from all outputs at once, which are pinned. `page` and `segment` of the input are in output `at`. */
+struct bucket_input {
+        uint32_t bucket, n;
+        uint64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
 };
 
 void shuffle_reader_env_end(struct shuffle_reader_env *env)
@@ -188,6 +197,21 @@ static int shuffle_reader_load(struct shuffle_input *in)
         return shuffle_reader_fetch_failed(in, r, &error);
 }
 
+/* Makes records of the next segments of the current page, which is in memory. */
+static int shuffle_reader_convert(struct shuffle_input *in)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int r = page_new(&in->memory, in->type, 0, &in->loaded);
+        if (r)
+                return shuffle_reader_fetch_failed(in, r, &error);
+        bucket_page_to_records(in->page, &in->segment, in->loaded);
+        if (in->segment == in->page->segments) {
+                in->segment = 0;
+                in->page = in->page == in->last ? NULL : in->page->next;
+        }
+        return 0;
+}
+
 /* Gets the next page of the current remote output; *@page is NULL at its end. */
 static int shuffle_reader_fetch(struct shuffle_input *in, const struct page **page)
 {
@@ -246,6 +270,9 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         if (in->extent) {
                 r = shuffle_reader_load(in);
                 *page = in->loaded;
+        } else if (in->page->segments) {
+                r = shuffle_reader_convert(in);
+                *page = in->loaded;
         } else {
                 *page = in->page;
                 in->page = in->page == in->last ? NULL : in->page->next;
@@ -253,6 +280,95 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         if (r == 0)
                 in->run->counters.shuffle_local_bytes += (*page)->used;
         return r;
+}
+
+/* ---------------------------------------------------------------------------------------------------- buckets */
+
+/* Pins the outputs before @n and returns their bucket bits if all their rows are in memory by bucket, else 0. */
+static uint32_t shuffle_reader_pin_buckets(struct shuffle_input *in, int *n)
+{
+        uint32_t bits = 0;
+        for (*n = 0; *n < in->inputs->n; ++*n) {
+                struct shuffle_output *o = in->outputs[*n];
+                if (!o || !o->bucket_bits || (bits && o->bucket_bits != bits))
+                        return 0;
+                bits = o->bucket_bits;
+                shuffle_output_pin(o);
+                if (o->file) {
+                        shuffle_output_unpin(o);
+                        return 0;
+                }
+        }
+        return bits;
+}
+
+static void shuffle_reader_unpin_buckets(struct shuffle_input *in, int n)
+{
+        while (n > 0)
+                shuffle_output_unpin(in->outputs[--n]);
+}
+
+static void shuffle_reader_count_output(struct shuffle_input *in, const struct shuffle_partition *p)
+{
+        if (!p || !p->last)
+                return;
+        in->run->counters.shuffle_local_blocks++;
+        const struct page *page = p->last;
+        do {
+                page = page->next;
+                in->run->counters.shuffle_local_bytes += page->used;
+        } while (page != p->last);
+}
+
+static uint32_t reader_buckets(struct shuffle_input *in)
+{
+        int n;
+        uint32_t bits = in->here ? shuffle_reader_pin_buckets(in, &n) : 0;
+        if (!bits) {
+                shuffle_reader_unpin_buckets(in, in->here ? n : 0);
+                return 0;
+        }
+        for (int i = 0; i < n; i++)
+                shuffle_reader_count_output(in, shuffle_output_at(in->outputs[i], in->partition));
+        in->buckets = new0(struct bucket_input);
+        in->buckets->n = 1u << bits;
+        in->at = -1;
+        return in->buckets->n;
+}
+
+/* Moves to the next page of any output; false after the last one. */
+static bool shuffle_reader_next_segments(struct shuffle_input *in)
+{
+        in->segment = 0;
+        in->page = !in->page || in->page == in->last ? NULL : in->page->next;
+        while (!in->page && ++in->at < in->inputs->n) {
+                const struct shuffle_partition *p = shuffle_output_at(in->outputs[in->at], in->partition);
+                in->last = p ? p->last : NULL;
+                in->page = in->last ? in->last->next : NULL;
+        }
+        return in->page;
+}
+
+static void reader_next_of(struct shuffle_input *in, uint32_t bucket, fst_batch *rows)
+{
+        struct bucket_input *b = in->buckets;
+        uint32_t n = 0;
+        if (bucket != b->bucket) {
+                b->bucket = bucket;
+                in->at = -1;
+                in->page = NULL;
+        }
+        do {
+                if (in->page)
+                        n += bucket_page_read(in->page, bucket, &in->segment, b->keys + n, b->values + n,
+                                              FST_BATCH_ROWS - n);
+                if (in->page && in->segment < in->page->segments)
+                        break; /* no room for a segment */
+        } while (shuffle_reader_next_segments(in));
+        if (n == 0 && bucket + 1 == b->n)
+                fault_point(FAULT_REDUCE);
+        *rows = (fst_batch){
+                .rows = n, .type = in->type, .key.i64 = (int64_t *)b->keys, .value.i64 = (int64_t *)b->values};
 }
 
 /* A reference to an output, which is pinned. */
@@ -284,8 +400,11 @@ static struct page_loan *reader_lend(struct shuffle_input *in, const struct page
 static void reader_close(struct shuffle_input *in)
 {
         page_free(&in->memory, steal(in->loaded));
-        if (in->at < in->inputs->n)
+        if (in->buckets)
+                shuffle_reader_unpin_buckets(in, in->inputs->n);
+        else if (in->at < in->inputs->n)
                 shuffle_reader_unpin(in);
+        free(in->buckets);
         for (int i = 0; in->copies && i < in->inputs->n; i++)
                 shuffle_output_unref(in->copies[i]);
         free(in->copies);
@@ -302,5 +421,7 @@ const struct shuffle_source shuffle_reader_source = {
         .open = reader_open,
         .next = reader_next,
         .lend = reader_lend,
+        .buckets = reader_buckets,
+        .next_of = reader_next_of,
         .close = reader_close,
 };

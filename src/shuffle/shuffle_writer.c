@@ -28,6 +28,7 @@
 #include "rdd/aggregate/key_sample.h"
 #include "rdd/aggregate/op_combine.h"
 #include "rdd/cogroup/skewed_placer.h"
+#include "shuffle/buckets/bucket_scatter.h"
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
@@ -64,6 +65,7 @@ struct shuffle_writer {
         bool sampling;               /* they do */
         uint64_t seen;               /* rows of the task so far, while sampling */
         struct key_sample *sample;   /* NULL: the rows leave this process, or none are combined */
+        struct bucket_scatter *scatter; /* NULL: rows go to pages of records */
         uint64_t hashes[FST_BATCH_ROWS];
         uint32_t places[FST_BATCH_ROWS];
 };
@@ -191,6 +193,51 @@ static int shuffle_writer_scatter(struct shuffle_writer *w, const fst_batch *bat
                             w); /* need_page reports the error */
 }
 
+/* Callback of bucket_scatter: replaces a partition's page. */
+static int need_bucket_page(void *owner, uint32_t partition, struct page **open)
+{
+        int r = need_page(owner, partition, PAGE_CAPACITY, open);
+        if (r == 0)
+                bucket_page_init(*open);
+        return r;
+}
+
+/* Appends rows with w->hashes to pages. */
+static int shuffle_writer_scatter_hashed(struct shuffle_writer *w, const fst_batch *batch)
+{
+        if (w->scatter)
+                return bucket_scatter_rows(w->scatter, batch, w->hashes, w->open, need_bucket_page, w);
+        partitioner_place_hashes(w->partitioner, w->hashes, batch->rows, w->places);
+        return shuffle_writer_scatter(w, batch, 0);
+}
+
+/* From the first row on that bypasses the table, numbers are scattered by bucket, unless there are pages of records. */
+static void shuffle_writer_start_buckets(struct shuffle_writer *w)
+{
+        const int partitions = w->output->partitions;
+        const size_t size = bucket_scatter_size(partitions);
+        if (w->scatter || w->output->n_extents || w->output->pages || !bucket_page_takes(w->op.type) ||
+            !bucket_bits(partitions))
+                return;
+        for (int p = 0; p < partitions; p++)
+                if (w->open[p])
+                        return;
+        if (memory_acquire(&w->memory, size))
+                return;
+        w->scatter = bucket_scatter_new(partitions);
+        if (!w->scatter)
+                memory_release(&w->memory, size);
+        else
+                w->output->bucket_bits = bucket_bits(partitions);
+}
+
+static void shuffle_writer_end_buckets(struct shuffle_writer *w)
+{
+        if (w->scatter)
+                memory_release(&w->memory, bucket_scatter_size(w->output->partitions));
+        bucket_scatter_free(steal(w->scatter));
+}
+
 /* ------------------------------------------------------------------------------------------------- combining */
 
 static int start_combining(struct shuffle_writer *w)
@@ -223,10 +270,9 @@ static int shuffle_writer_drain(struct shuffle_writer *w)
         fst_batch batch;
         int r;
         while ((r = aggregate_next(w->aggregate, &batch, w->hashes, &error)) == 0 && batch.rows > 0) {
-                partitioner_place_hashes(w->partitioner, w->hashes, batch.rows, w->places);
                 if (w->sampling)
                         key_sample_add(w->sample, w->hashes, batch.rows);
-                r = shuffle_writer_scatter(w, &batch, 0);
+                r = shuffle_writer_scatter_hashed(w, &batch);
                 if (r)
                         return r;
         }
@@ -268,6 +314,7 @@ static int shuffle_writer_start_bypass(struct shuffle_writer *w, const fst_batch
         w->seen = aggregate_stats(w->aggregate).rows_in;
         w->sampling = true;
         w->may_bypass = false;
+        shuffle_writer_start_buckets(w);
         return stop_combining(w, batch, batch->rows);
 }
 
@@ -275,9 +322,8 @@ static int shuffle_writer_start_bypass(struct shuffle_writer *w, const fst_batch
 static int shuffle_writer_bypass(struct shuffle_writer *w, const fst_batch *batch)
 {
         hash_keys(batch, w->hashes);
-        partitioner_place_hashes(w->partitioner, w->hashes, batch->rows, w->places);
         key_sample_add(w->sample, w->hashes, batch->rows);
-        int r = shuffle_writer_scatter(w, batch, 0);
+        int r = shuffle_writer_scatter_hashed(w, batch);
         w->seen += batch->rows;
         if (r || key_sample_estimate(w->sample) > w->seen / 2)
                 return r;
@@ -449,8 +495,11 @@ static int writer_end(struct op *op)
                 aggregate_keep_keys(w->aggregate);
                 r = shuffle_writer_drain(w);
         }
+        if (r == 0 && w->scatter)
+                r = bucket_scatter_flush(w->scatter, w->open, need_bucket_page, w);
         if (r)
                 return r;
+        shuffle_writer_end_buckets(w);
         close_open_pages(w);
         if (w->output->stream)
                 w->output->stream->class->flush(w->output->stream);
@@ -477,6 +526,7 @@ static void writer_abandon(struct op *op)
                         aggregate_reset(w->aggregate);
                 for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++)
                         page_free(&w->memory, steal(w->open[p]));
+                shuffle_writer_end_buckets(w);
                 memory_consumer_deinit(&w->memory);
         }
         w->started = w->complete = false;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "rdd/pipeline/key.h"
 #include "rdd/pipeline/task_run.h"
+#include "shuffle/buckets/bucket_page.h"
 #include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
 
@@ -39,20 +40,35 @@ static void writer_feed(struct op *writer, const struct writer_case *c)
         }
 }
 
+static void add_records(struct page_cursor *cursor, const struct page *page, int64_t *sums)
+{
+        fst_batch batch;
+        page_cursor_start(cursor, page);
+        while (page_cursor_next(cursor, &batch))
+                for (uint32_t i = 0; i < batch.rows; i++)
+                        sums[batch.key.i64[i]] += batch.value.i64[i];
+}
+
+static void add_segments(struct page_cursor *cursor, const struct page *page, int64_t *sums)
+{
+        struct page *records;
+        uint32_t segment = 0;
+        assert_int_equal(page_new(NULL, page->type, 0, &records), 0);
+        while (bucket_page_to_records(page, &segment, records))
+                add_records(cursor, records, sums);
+        page_free(NULL, records);
+}
+
 /* Checks that the rows of all partitions have the sums of the input. */
 static void check_output(const struct shuffle_output *output, const struct writer_case *c)
 {
         int64_t *sums = new_array(int64_t, (size_t)c->keys);
         struct page_cursor cursor;
-        fst_batch batch;
         page_cursor_init(&cursor, output->type);
         for (int p = 0; p < PARTITIONS; p++) {
                 const struct page *last = shuffle_output_at(output, p)->last;
                 for (const struct page *page = last->next;; page = page->next) {
-                        page_cursor_start(&cursor, page);
-                        while (page_cursor_next(&cursor, &batch))
-                                for (uint32_t i = 0; i < batch.rows; i++)
-                                        sums[batch.key.i64[i]] += batch.value.i64[i];
+                        (page->segments ? add_segments : add_records)(&cursor, page, sums);
                         if (page == last)
                                 break;
                 }

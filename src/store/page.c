@@ -429,6 +429,7 @@ void page_cursor_deinit(struct page_cursor *cursor)
 
 void page_cursor_start(struct page_cursor *cursor, const struct page *page)
 {
+        assert(!page->segments);
         cursor->page = page;
         cursor->at = cursor->row = 0;
 }
@@ -501,6 +502,7 @@ static uint32_t type_tag(fst_type type)
 
 void page_wire_header(const struct page *page, unsigned char header[static PAGE_WIRE_HEADER])
 {
+        assert(!page->segments);
         put_u32(header, PAGE_MAGIC);
         put_u32(header + 4, type_tag(page->type));
         put_u32(header + 8, page->type.key_size);

@@ -33,6 +33,7 @@ struct page {
         uint32_t used;     /* bytes of data */
         uint32_t rows;
         fst_type type;
+        uint32_t segments; /* not 0: rows are not records (shuffle/buckets/bucket_page.h) */
         unsigned char data[] __attribute__((aligned(16)));
 };
 

@@ -1,6 +1,7 @@
 /* Tests fold, aggregate and combine by key, here and with lineage from the wire, in memory and on disk. Cases follow
  * Spark's PairRDDFunctionsSuite. */
 #include "api/pair_fixture.h"
+#include "rdd/pipeline/key.h"
 
 static int one_mean(fst_task *task, int64_t value, fst_out *out)
 {
@@ -170,12 +171,55 @@ static void spills_accumulators(void **state)
         fst_context_stop(sc);
 }
 
+enum { MANY_ROWS = 60000, MANY_KEYS = 1000000 };
+
+static int64_t key_of_many(int64_t x)
+{
+        return (int64_t)(key_mix((uint64_t)x) % MANY_KEYS);
+}
+
+static int many_keys(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit(out, key_of_many(x), x);
+        return 0;
+}
+
+static int64_t value_of(fst_task *task, int64_t key, int64_t value)
+{
+        return value;
+}
+
+/* Rows of many random numbers go to reduce tasks uncombined, by bucket of their keys (shuffle/buckets/). */
+static void combines_many_keys(void **state)
+{
+        char *seen = new_array(char, MANY_KEYS);
+        int64_t keys = 0, n, sum;
+        fst_iter *first;
+        for (int64_t x = 1; x <= MANY_ROWS; x++) {
+                keys += !seen[key_of_many(x)];
+                seen[key_of_many(x)] = 1;
+        }
+        free(seen);
+        fst_rdd *sums = fst_reduce_by_key_n(
+                fst_map(fst_range_n(*state, 1, MANY_ROWS + 1, 2), many_keys, FST_PAIR(I64, I64)), fst_fn_sum, 3);
+        assert_int_equal(fst_count(sums, &n), 0);
+        assert_int_equal(n, keys);
+        fst_rdd *values = fst_map(sums, value_of, FST_I64);
+        assert_int_equal(fst_reduce(values, fst_fn_sum, &sum), 0);
+        assert_int_equal(sum, (int64_t)MANY_ROWS * (MANY_ROWS + 1) / 2);
+        assert_int_equal(fst_take(values, 5, &first), 0);
+        for (n = 0; fst_next(first, &sum); n++)
+                assert_in_range(sum, 1, MANY_ROWS * 3);
+        assert_int_equal(n, 5);
+}
+
 int main(void)
 {
         const struct CMUnitTest cases[] = {
                 cmocka_unit_test_setup_teardown(combines_values_into_accumulators, loud_setup, api_teardown),
         };
         const struct CMUnitTest more[] = {
+                cmocka_unit_test_setup_teardown(combines_many_keys, loud_setup, api_teardown),
                 cmocka_unit_test(spills_accumulators),
         };
         return pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));

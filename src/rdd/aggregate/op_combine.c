@@ -89,7 +89,8 @@ static int combine_consume(struct op *op, const struct rows *in)
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }
 
-static int combine_end(struct op *op)
+/* Pushes the combined rows, after which there are none. */
+static int combine_push(struct op *op)
 {
         struct combine_op *self = container_of(op, struct combine_op, op);
         struct fst_error error = FST_ERROR_INIT;
@@ -102,6 +103,13 @@ static int combine_end(struct op *op)
         }
         if (r < 0)
                 task_run_fail_with(op->run, r, &error);
+        return r;
+}
+
+static int combine_end(struct op *op)
+{
+        struct combine_op *self = container_of(op, struct combine_op, op);
+        int r = combine_push(op);
         struct aggregate_stats stats = aggregate_stats(self->aggregate);
         op->run->counters.disk_spilled += (int64_t)stats.spilled_bytes;
         op->class->abandon(op);
@@ -126,8 +134,13 @@ static void combine_free(struct op *op)
 }
 
 static const struct op_class combine_class = {
-        "reduce_by_key",    .begin = combine_begin,     .consume = combine_consume,
-        .end = combine_end, .abandon = combine_abandon, .free = combine_free,
+        "reduce_by_key",
+        .begin = combine_begin,
+        .consume = combine_consume,
+        .end = combine_end,
+        .abandon = combine_abandon,
+        .free = combine_free,
+        .bucket_end = combine_push,
 };
 
 struct op *combine_op_new_taking(struct task_run *run, fst_type type, const struct aggregate_values *values,

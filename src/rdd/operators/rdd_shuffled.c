@@ -232,6 +232,25 @@ static int shuffled_lend(const struct pipeline_env *env, struct shuffle_input *i
         return r;
 }
 
+/* Feeds the rows of one of @n buckets after another. */
+static int shuffled_feed_buckets(const struct pipeline_env *env, struct shuffle_input *input, uint32_t n, struct op *to)
+{
+        struct rows rows = {0};
+        int r = 0;
+        for (uint32_t bucket = 0; bucket < n && r == 0; bucket++) {
+                while (r == 0) {
+                        env->shuffle->next_of(input, bucket, &rows.batch);
+                        if (rows.batch.rows == 0)
+                                break;
+                        task_run_count_read(env->run, &env->run->counters.shuffle_read_records, rows.batch.rows);
+                        r = node_push(to, &rows);
+                }
+                if (r == 0)
+                        r = to->class->bucket_end(to);
+        }
+        return r;
+}
+
 static int shuffled_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const struct pipeline_env *env = node_env(node);
@@ -243,6 +262,12 @@ static int shuffled_feed(struct pipeline_node *node, int partition, struct op *t
         int r = source->open(env->shuffle_owner, env->run, node->rdd->shuffle.id, partition, node->rdd->type, &input);
         if (r)
                 return r;
+        uint32_t buckets = to->class->bucket_end && source->buckets ? source->buckets(input) : 0;
+        if (buckets) {
+                r = shuffled_feed_buckets(env, input, buckets, to);
+                source->close(input);
+                return r;
+        }
         while ((r = source->next(input, &page)) == 0 && page) {
                 r = shuffled_lend(env, input, page, to);
                 if (r == 0)

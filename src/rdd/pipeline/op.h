@@ -81,6 +81,9 @@ struct op_class {
          * OP_NOT_BORROWED, or negative as `consume`; unless it is 0 the loan is still the caller's. NULL: no page is
          * borrowed. */
         int (*borrow)(struct op *op, const struct page *page, struct page_loan *loan);
+        /* Pushes what it makes of the rows so far: no later row has a key of theirs. NULL: rows by bucket of their keys
+         * are of no use. */
+        int (*bucket_end)(struct op *op);
         /* Pushes rows that were held back. The partition's input is complete. NULL: none are held back. */
         int (*end)(struct op *op);
         /* Discards rows that were held back. The partition is abandoned. NULL: none are held back. */

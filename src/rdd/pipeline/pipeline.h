@@ -25,6 +25,13 @@ struct shuffle_source {
         /* Keeps @page, which `next` returned last, until the loan ends, also after `close`. The loan may end on any
          * thread. Returns NULL if the page cannot be kept, memory is scarce, or a copy costs less. NULL: none can. */
         struct page_loan *(*lend)(struct shuffle_input *input, const struct page *page);
+        /*
+         * Before `next`: the number of buckets into which keys divide the partition if all of its rows are pairs of
+         * numbers in memory by bucket, else 0. Afterwards `next_of` is called in the place of `next`, for one bucket
+         * after another, until *@rows, valid until the next call, has no rows. NULL: they never are.
+         */
+        uint32_t (*buckets)(struct shuffle_input *input);
+        void (*next_of)(struct shuffle_input *input, uint32_t bucket, fst_batch *rows);
         void (*close)(struct shuffle_input *input);
 };
 
