@@ -18,6 +18,7 @@
 
 #include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -53,6 +54,7 @@ struct shuffle_world {
         struct task_run run;
         int64_t *rows; /* rows of each map in the partition */
         int partitions;
+        pid_t victim; /* read_all kills this process when it has a page; 0: none */
 };
 
 /* ---------------------------------------------------------------------------------------------- faulty streams */
@@ -263,6 +265,10 @@ static inline int read_all(struct shuffle_world *w, int p, int pause_ms)
         while ((r = shuffle_reader_source.next(in, &page)) == 0 && page) {
                 fst_batch b;
                 page_cursor_start(&cursor, page);
+                if (w->victim) {
+                        kill(w->victim, SIGKILL);
+                        w->victim = 0;
+                }
                 if (pause_ms)
                         poll(NULL, 0, pause_ms);
                 while (page_cursor_next(&cursor, &b))
