@@ -519,7 +519,7 @@ static void full_pages_are_pushed_before_the_output_is_complete(void **state)
         while (scripted_driver_locations(&c.driver) == 0)
                 poll(NULL, 0, 1);
         assert_int_equal(celeborn_world_stream(&c, 2, 901, large), 0);
-        for (int i = 0; i < 5000 && celeborn_pushes() == before; i++)
+        for (int i = 0; i < 60000 && celeborn_pushes() == before; i++)
                 poll(NULL, 0, 1);
         assert_true(celeborn_pushes() > before);
         shuffle_output_unref(large); /* in flight, perhaps */

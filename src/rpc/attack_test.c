@@ -96,7 +96,7 @@ static void turn_for(int ms)
 
 static void honest_ask(struct rpc_ref *ref)
 {
-        uint64_t end = uv_hrtime() + 10000000000u;
+        uint64_t end = uv_hrtime() + 60000000000u;
         int before = w.answers;
         assert_int_equal(rpc_ask(ref, 1, "honest", 6, NULL, 0, answered, NULL), 0);
         while (w.answers == before) {
@@ -271,7 +271,7 @@ static const char *attack(const struct buf *b, int greeted, const char *line)
                 at += n > 0 ? (size_t)n : 0;
                 uv_run(&w.loop, UV_RUN_NOWAIT);
         }
-        ssize_t n = told_until_end(fd, told, sizeof(told), 5000);
+        ssize_t n = told_until_end(fd, told, sizeof(told), 60000);
         assert_true(n >= 0);
         for (ssize_t i = 0; i < n; i++)
                 told[i] = told[i] ? told[i] : ' ';
@@ -372,7 +372,7 @@ static void silent(void **state)
         char told[64];
         struct before s = before();
         int fd = attacker();
-        assert_int_equal(told_until_end(fd, told, sizeof(told), 5000), 0);
+        assert_int_equal(told_until_end(fd, told, sizeof(told), 60000), 0);
         close(fd);
         unharmed(s, 0, "spark.network.auth.rpcTimeout");
 }
@@ -393,7 +393,7 @@ static void slow(void **state)
                         break;
         }
         if (end_of_it < 0)
-                end_of_it = told_until_end(fd, told, sizeof(told), 5000);
+                end_of_it = told_until_end(fd, told, sizeof(told), 60000);
         assert_int_equal(end_of_it, 0);
         close(fd);
         unharmed(s, 0, "spark.network.auth.rpcTimeout");
@@ -413,10 +413,10 @@ static void crowd(void **state)
         int before = w.answers;
         uint64_t begin = uv_hrtime();
         while (w.answers == before) { /* its own timeout is as short as the driver's for unregistered peers */
-                assert_true(uv_hrtime() - begin < 20000000000u);
-                int r = rpc_ask(ref, 1, "late", 4, NULL, 10000, answered, NULL);
+                assert_true(uv_hrtime() - begin < 60000000000u);
+                int r = rpc_ask(ref, 1, "late", 4, NULL, 60000, answered, NULL);
                 assert_int_equal(r, 0);
-                while (w.answers == before && uv_hrtime() - begin < 20000000000u)
+                while (w.answers == before && uv_hrtime() - begin < 60000000000u)
                         uv_run(&w.loop, UV_RUN_ONCE);
         }
         rpc_ref_unref(ref);
@@ -462,7 +462,7 @@ static void other_secret(void **state)
         _cleanup_free_ char *url = mem_printf("spark://Scheduler@%s", rpc_env_address(w.driver));
         assert_int_equal(rpc_env_ref(env, url, &ref, NULL), 0);
         assert_int_equal(rpc_send(ref, 1, "x", 1, NULL), 0);
-        for (int i = 0; i < 500 && log_lines() - s.lines < 2; i++)
+        for (int i = 0; i < 3000 && log_lines() - s.lines < 2; i++)
                 turn_for(20);
         rpc_ref_unref(ref);
         rpc_env_close(env, 0, one_closed, NULL);

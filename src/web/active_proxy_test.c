@@ -80,7 +80,7 @@ static void manager_stop(struct fake_manager *m)
 static const char *base_found(struct active_proxy *p, const char *expected)
 {
         const char *base = active_proxy_base(p);
-        for (int i = 0; i < 30 && strcmp(base, expected) != 0; i++) {
+        for (int i = 0; i < 120 && strcmp(base, expected) != 0; i++) {
                 sleep(1);
                 base = active_proxy_base(p);
         }

@@ -135,7 +135,7 @@ static bool is_alive(struct endpoint_client *c, const char *executor)
 
 static void wait_until(struct endpoint_client *c, const char *executor, bool alive)
 {
-        for (int ms = 0; ms < 10000 && is_alive(c, executor) != alive; ms++)
+        for (int ms = 0; ms < 60000 && is_alive(c, executor) != alive; ms++)
                 usleep(1000);
         assert_int_equal(is_alive(c, executor), alive);
 }
@@ -388,7 +388,7 @@ static void heartbeats_report_disk_usage(void **state)
                                       "spark.executor.heartbeatInterval", "20ms", NULL);
         double usage = -1;
         count_works(sc);
-        for (int i = 0; i < 1000 && usage < 0; i++) {
+        for (int i = 0; i < 6000 && usage < 0; i++) {
                 job_runner_call(sc->runner, read_disk_usage, &usage);
                 usleep(10000);
         }
@@ -574,7 +574,7 @@ static pid_t start_executor(fst_context *sc, const char *id, const char *option,
 static int wait_for_exit(pid_t pid)
 {
         int status = 0;
-        for (int ms = 0; ms < 10000 && waitpid(pid, &status, WNOHANG) == 0; ms++)
+        for (int ms = 0; ms < 60000 && waitpid(pid, &status, WNOHANG) == 0; ms++)
                 usleep(1000);
         assert_true(WIFEXITED(status));
         return WEXITSTATUS(status);
@@ -593,7 +593,7 @@ static void executor_exits_with_its_worker(void **state)
         assert_int_equal(rpc_env_listen(worker.env, "127.0.0.1", "127.0.0.1", 0, 0, NULL), 0);
         _cleanup_free_ char *url = mem_printf("spark://Worker@%s", rpc_env_address(worker.env));
         pid_t pid = start_executor(sc, "watched", "--worker-url", url);
-        for (int ms = 0; ms < 10000 && !is_alive(&c, "watched"); ms++) {
+        for (int ms = 0; ms < 60000 && !is_alive(&c, "watched"); ms++) {
                 uv_run(&worker.loop, UV_RUN_NOWAIT);
                 usleep(1000);
         }

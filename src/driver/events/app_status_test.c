@@ -256,7 +256,7 @@ static void draw(const char *text)
 static bool wait_for_drawing(const char *text)
 {
         bool found = false;
-        for (int i = 0; i < 1000 && !found; i++) {
+        for (int i = 0; i < 12000 && !found; i++) {
                 usleep(5000);
                 pthread_mutex_lock(&drawn_lock);
                 found = strcmp(drawn, text) == 0;

@@ -590,7 +590,7 @@ static void flushed_events_are_readable_in_progress(void **state)
         _cleanup_(buf_deinit) struct buf packed = BUF_INIT;
         static char unpacked[1 << 20];
         bool found = false;
-        for (int i = 0; i < 1000 && !found; i++) {
+        for (int i = 0; i < 6000 && !found; i++) {
                 usleep(10000);
                 read_file(SCRIPTED_APPLICATION_ID ".zstd.inprogress", &packed);
                 ZSTD_DCtx *context = ZSTD_createDCtx();

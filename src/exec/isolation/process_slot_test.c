@@ -405,7 +405,7 @@ static int64_t ms_now(void)
 static void wait_until_running(struct slot_world *w, int64_t task_id)
 {
         struct slot_activity a = {.task_id = -1};
-        for (int i = 0; i < 5000; i++) {
+        for (int i = 0; i < 60000; i++) {
                 slot_activity(w->slot, &a);
                 if (a.task_id == task_id && a.function[0])
                         return;
@@ -631,7 +631,7 @@ static bool alive(pid_t pid)
 
 static bool ends_soon(pid_t pid)
 {
-        for (int i = 0; i < 5000 && alive(pid); i++)
+        for (int i = 0; i < 60000 && alive(pid); i++)
                 usleep(1000);
         return !alive(pid);
 }

@@ -254,7 +254,7 @@ static void test_child_does_not_reuse_idle_one(void **state)
         read_ahead_free(a);
         pid_t child = fork();
         if (child == 0) {
-                alarm(20);
+                alarm(120);
                 a = read_ahead_new(fd, FILE_SIZE);
                 _exit(a && read_ahead_read(a, got, sizeof(got), 5000) == sizeof(got) &&
                                       memcmp(got, content + 5000, sizeof(got)) == 0

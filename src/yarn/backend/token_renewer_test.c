@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define INTERVAL_MS 400
-#define LIMIT_MS 20000
+#define LIMIT_MS 60000
 
 static struct http_fixture server;
 static struct fst_conf conf;
