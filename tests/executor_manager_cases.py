@@ -179,7 +179,7 @@ def stopping(manager, folder):
         app_id, app.ended = app.id(), True
         app.begin_gated(2)
         app.process.send_signal(signal.SIGTERM)
-        status = app.process.wait(30)
+        status = app.process.wait(120)
         assert status in (128 + signal.SIGTERM, -signal.SIGTERM), f"status {status}"
         app.expect_nothing_left(app_id)
 

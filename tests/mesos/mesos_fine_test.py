@@ -152,7 +152,7 @@ def test_agents_without_firesteel_are_excluded(mesos, tmp_path):
         assert f"Is {home} right on the agents?" in said and len(mesos.tasks()) == 4, said
         assert "2 have enough" in said and "Lower what an executor needs" not in said, said
         run.process.terminate()
-        run.process.communicate(timeout=30)
+        run.process.communicate(timeout=120)
 
 
 def test_a_lost_agent_gives_its_tasks_to_others(mesos, tmp_path):

@@ -39,7 +39,7 @@ def adopted(tmp_path, celeborn):
 
 def kill(process):
     process.kill()
-    process.wait(timeout=30)
+    process.wait(timeout=120)
 
 
 def files_of(celeborn):

@@ -149,7 +149,7 @@ class Adopted(Run):
     def kill(self):
         """Kills the driver and returns the number of lines of the tasks so far."""
         self.processes[-1].kill()
-        self.processes[-1].wait(timeout=30)
+        self.processes[-1].wait(timeout=120)
         return len(self.ran())
 
     def check(self, number, again=False):
@@ -207,7 +207,7 @@ def test_executors_outlive_their_driver(run, phase, job, maps):
     assert app.rows(f"{phase}.3") == app.rows("1.3")  # the task that ran when its driver died has not begun again
     assert "1 tasks that an earlier driver launched are adopted, 0 are not needed" in app.log(1)
     assert app.processes_of_tasks(before) <= executors
-    wait_until(lambda: not [pid for pid in executors if os.path.exists(f"/proc/{pid}")], "the end of the executors", 30)
+    wait_until(lambda: not [pid for pid in executors if os.path.exists(f"/proc/{pid}")], "the end of the executors", 90)
     assert not name or not os.listdir(app.folder / "local"), os.listdir(app.folder / "local")
 
 
@@ -226,12 +226,12 @@ def test_executor_ids_are_given_once(run, tmp_path):
         unanswered.bind(path)
         unanswered.listen(8)
         app.start()
-        unanswered.settimeout(30)
+        unanswered.settimeout(120)
         waiting = [unanswered.accept()[0] for _ in range(2)]  # before that an executor would end with its driver
-        wait_until(lambda: app.journals.exists() and app.left() and executor_ids(app) == ["0", "1"], "the executors", 30)
+        wait_until(lambda: app.journals.exists() and app.left() and executor_ids(app) == ["0", "1"], "the executors", 90)
         app.kill()
         resumed = app.resume()
-        wait_until(lambda: len(executor_ids(app)) == 4, "the executors of the second driver", 30)
+        wait_until(lambda: len(executor_ids(app)) == 4, "the executors of the second driver", 90)
         assert executor_ids(app) == ["0", "1", "2", "3"]
         for executor in waiting:
             executor.close()
@@ -286,7 +286,7 @@ def test_executors_whose_files_are_encrypted_end_without_a_proof_of_the_driver(r
     app.start()
     app.wait_at_gate(1, 0)
     app.kill()
-    wait_until(lambda: not app.executors(), "the end of the executors", 30)
+    wait_until(lambda: not app.executors(), "the end of the executors", 90)
     assert "Looking for the next one" not in app.log(0)
 
 
@@ -296,7 +296,7 @@ def test_executors_end_if_no_driver_comes(run):
     app.wait_at_gate(2, 1, True)
     assert len(app.executors()) == 2
     app.kill()
-    wait_until(lambda: not app.executors(), "the end of the executors", 30)
+    wait_until(lambda: not app.executors(), "the end of the executors", 90)
     assert "No driver goes on with the application" in app.log(0)
     app.open_gate()
     assert app.resume().wait(timeout=120) == 0, app.log(1)
@@ -309,7 +309,7 @@ def test_executors_end_with_their_driver_if_they_may_not_wait(run):
     app.start()
     app.wait_at_gate(1, 0)
     app.kill()
-    wait_until(lambda: not app.executors(), "the end of the executors", 30)
+    wait_until(lambda: not app.executors(), "the end of the executors", 90)
     assert "Looking for the next one" not in app.log(0)
 
 

@@ -60,14 +60,14 @@ class InPods(Run):
         before, executors = self.ran(), self.executors()
         assert len(executors) == 2
         self.processes[0].kill()
-        self.processes[0].wait(timeout=30)
+        self.processes[0].wait(timeout=120)
         return before, executors
 
     def finish(self):
         self.open_gate()
         assert self.processes[-1].wait(timeout=120) == 0, self.log(1)
         self.check(1)
-        wait_until(lambda: not self.pods(), "the end of the pods", 30)
+        wait_until(lambda: not self.pods(), "the end of the pods", 90)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_next_driver_goes_on_with_the_pods_of_the_first(start, driver_pod):
     app.start()
     wait_until(lambda: app.log(1).count("of the earlier driver is back") == 2, "the executors", 60)
     assert app.executors() == executors
-    wait_until(lambda: not app.labels() & earlier, "the labels of the next driver", 30)
+    wait_until(lambda: not app.labels() & earlier, "the labels of the next driver", 90)
     assert all(pod["metadata"].get("ownerReferences") == ([OWNER] if driver_pod else None) for pod in app.pods().values())
     app.finish()
     again = app.ran()[len(before):]

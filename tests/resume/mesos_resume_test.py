@@ -42,14 +42,14 @@ class OnMesos(Run):
         before, executors = self.ran(), self.executors()
         assert len(executors) == 2
         self.processes[0].kill()
-        self.processes[0].wait(timeout=30)
+        self.processes[0].wait(timeout=120)
         return before, executors
 
     def finish(self):
         self.open_gate()
         assert self.processes[-1].wait(timeout=120) == 0, self.log(1)
         self.check(1)
-        wait_until(lambda: not self.executors(), "the end of the executors", 30)
+        wait_until(lambda: not self.executors(), "the end of the executors", 90)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_task_that_ends_between_drivers_is_replaced(start, master):
     app = start(2)
     _, executors = app.kill(2, 1)
     os.killpg(executors["0"], signal.SIGKILL)
-    wait_until(lambda: app.executors().keys() == {"1"}, "the end of a task", 30)
+    wait_until(lambda: app.executors().keys() == {"1"}, "the end of a task", 90)
     app.resume()
     wait_until(lambda: app.log(1).count("of the earlier driver is back") == 1, "the executor", 60)
     wait_until(lambda: len(app.executors()) == 2, "another executor", 60)
@@ -93,7 +93,7 @@ def test_a_task_that_ends_between_drivers_is_replaced(start, master):
 def test_a_driver_that_comes_too_late_has_a_framework_of_its_own(start, master):
     app = start(2, settings=["spark.firesteel.resume.executorTimeout=1s"])
     _, executors = app.kill(2, 1)
-    wait_until(lambda: all(framework.removed for framework in master.frameworks.values()), "the end of the framework", 30)
+    wait_until(lambda: all(framework.removed for framework in master.frameworks.values()), "the end of the framework", 90)
     app.resume()
     app.finish()
     assert len(master.frameworks) == 2

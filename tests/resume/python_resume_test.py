@@ -85,7 +85,7 @@ def kill_at_gate(app, phase, job):
     app.start()
     app.wait_at_gate(phase, job)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     app.open_gate()
     return app.ran()
 

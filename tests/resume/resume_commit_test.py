@@ -123,8 +123,8 @@ class Run(resume_test.Run):
                 except ProcessLookupError:
                     pass
             self.processes[0].kill()
-            self.processes[0].wait(timeout=30)
-            wait_until(lambda: all(process_has_ended(pid) for pid in executors), "the end of the executors", 30)
+            self.processes[0].wait(timeout=120)
+            wait_until(lambda: all(process_has_ended(pid) for pid in executors), "the end of the executors", 90)
             for key in list(selector.get_map().values()):
                 if key.fileobj is not listener:
                     key.fileobj.close()

@@ -190,7 +190,7 @@ class Run:
         for process in self.processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait(timeout=30)
+                process.wait(timeout=120)
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_another_driver_goes_on(run, master, phase, job):
     app.start()
     app.wait_at_gate(phase, job)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     before = app.ran()
     app.open_gate()
     assert app.resume().wait(timeout=120) == 0, app.log(1)
@@ -238,7 +238,7 @@ def test_map_outputs_in_a_store_outlive_drivers(run, tmp_path):
         app.wait_at_gate(3, 2, maps=True)
         wait_until(lambda: driver == 0 or "7 of 7 map outputs of earlier drivers are in" in app.log(1), "the second driver", 60)
         app.processes[-1].kill()
-        app.processes[-1].wait(timeout=30)
+        app.processes[-1].wait(timeout=120)
         before = app.ran()
         assert len(list((tmp_path / "store").iterdir())) == 1
         if driver == 1:
@@ -256,7 +256,7 @@ def test_map_outputs_that_are_gone_are_computed_again(run, tmp_path):
     app.start()
     app.wait_at_gate(3, 2, maps=True)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     before = app.ran()
     for lost in sorted((tmp_path / "store").glob("*/shuffle-*/*"))[:2]:
         lost.unlink()
@@ -332,7 +332,7 @@ def test_a_folded_journal_is_resumed(run, master):
         files = sorted(path.name for path in app.journals.glob("*/epoch-*"))
         assert files[0] > "epoch-000001", files
         app.processes[-1].kill()
-        app.processes[-1].wait(timeout=30)
+        app.processes[-1].wait(timeout=120)
         before = app.ran()
         if driver == 1:
             app.open_gate()
@@ -349,7 +349,7 @@ def test_it_is_resumed_again_and_again(run):
     app.wait_at_gate(1, 0)
     for _ in range(3):
         app.processes[-1].kill()
-        app.processes[-1].wait(timeout=30)
+        app.processes[-1].wait(timeout=120)
         app.resume()
         wait_until(lambda: "7 of 8 results are those" in app.log(len(app.processes) - 1), "the resumed driver", 60)
     app.open_gate()
@@ -386,7 +386,7 @@ def test_changed_input_is_computed_again(run):
     app.start()
     app.wait_at_gate(2, 1)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     LINES.append("one more line")
     try:
         with open(app.folder / "input", "a", encoding="utf-8") as file:
@@ -404,7 +404,7 @@ def test_strict_refuses_what_differs(run):
     app.start()
     app.wait_at_gate(2, 1)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     os.utime(app.folder / "input", (1, 1))
     app.open_gate()
     assert app.resume().wait(timeout=120) == 1
@@ -473,7 +473,7 @@ def test_overlapping_jobs(tmp_path, added, strict):
         wait_until(lambda: app.journals.exists() and app.left() and len([job for epoch in app.epochs() for job in results(epoch)]) == 3,
                    "the results of three tasks", 60)
         first.kill()
-        first.wait(timeout=30)
+        first.wait(timeout=120)
         app.open_gate()
         app.environment["ADDED"] = str(added)
         status = app.resume().wait(timeout=60)
@@ -688,7 +688,7 @@ def test_the_printed_command_resumes_and_leaves_the_shell(run):
     app.start()
     app.wait_at_gate(1, 0)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     line = subprocess.run([f"{BIN}/firesteel", "resume", "--print", f"--dir={app.journals}", app.id()], capture_output=True,
                           text=True, timeout=60, check=True).stdout
     app.open_gate()
@@ -719,7 +719,7 @@ def test_a_second_driver_that_died_before_its_first_record_changes_nothing(run):
     app.start()
     app.wait_at_gate(1, 0)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     (app.journals / app.id() / "epoch-000002").write_bytes(FIRST_LINE)
     app.open_gate()
     assert app.resume().wait(timeout=120) == 0, app.log(1)
@@ -733,7 +733,7 @@ def test_arguments_with_the_path_of_a_secret_are_journaled(run, tmp_path):
     app.start()
     app.wait_at_gate(1, 0)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     app.open_gate()
     assert app.resume().wait(timeout=120) == 0, app.log(1)
     app.check(1)
@@ -744,7 +744,7 @@ def test_arguments_with_a_secret_are_not_journaled(run):
     app.start()
     app.wait_at_gate(1, 0)
     app.processes[0].kill()
-    app.processes[0].wait(timeout=30)
+    app.processes[0].wait(timeout=120)
     epoch = app.journals / app.id() / "epoch-000001"
     assert b"hush" not in epoch.read_bytes() and epoch.stat().st_mode & 0o777 == 0o600
     assert app.resume().wait(timeout=60) == 1

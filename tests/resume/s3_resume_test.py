@@ -27,7 +27,7 @@ class Saving(Run):
 
     def kill(self):
         self.processes[-1].kill()
-        self.processes[-1].wait(timeout=30)
+        self.processes[-1].wait(timeout=120)
         return len(self.ran())
 
 
@@ -64,7 +64,7 @@ def test_a_commit_of_a_job_goes_on(start, bucket):
     before = app.kill()
     bucket.held = None
     copied.set()
-    wait_until(lambda: "out/plain4/part-00002" in bucket.objects, "the end of the copy", 30)
+    wait_until(lambda: "out/plain4/part-00002" in bucket.objects, "the end of the copy", 90)
     left = [key for key in bucket.objects if key.startswith("out/plain4/_temporary") and key.rsplit("/", 1)[1].startswith("part-")]
     assert len(left) == 6, left
     assert app.start().wait(timeout=120) == 0, app.log(1)
