@@ -237,7 +237,8 @@ def submit(app, what, *options, master=CLUSTER, env=None):
         [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", f"spark.local.dir={local}",
          "--conf", "spark.log.level=WARN", "--conf", "spark.locality.wait=0",
          # The first task waits for every executor, because a second replica needs a second executor.
-         "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", *options, app, what],
+         "--conf", "spark.scheduler.minRegisteredResourcesRatio=1",
+         "--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", *options, app, what],
         capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})})
     left = [name for name in os.listdir(local) if name.startswith(("blockmgr-", "firesteel-files"))]
     assert not left, left
@@ -353,7 +354,7 @@ def test_a_fixed_port_and_its_next(app):
 
 def test_waits_for_registered_executors(app):
     result = submit(app, "slices", "--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0", "--conf",
-                    "spark.log.level=INFO")
+                    "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", "--conf", "spark.log.level=INFO")
     assert result.returncode == 0
     first_task = result.stderr.index("Starting task 0.0 in stage 0.0")
     assert result.stderr.count("Registered executor", 0, first_task) == 2

@@ -11,6 +11,8 @@ from folders import BIN
 from sanitizers import TSAN
 
 BOTH = ["local[2]", "local-cluster[2,1,1024]"]
+ALL_REGISTERED = ["spark.scheduler.minRegisteredResourcesRatio=1",
+                  "spark.scheduler.maxRegisteredResourcesWaitingTime=600s"]  # before the first task
 
 APPLICATION = r"""
 #include <firesteel/firesteel.h>
@@ -393,7 +395,7 @@ def assert_replays(folder):
 def test_executors_tell_where_their_logs_are(gang, tmp_path):
     folder = tmp_path / "log"
     folder.mkdir()
-    gang("which", conf=logged(folder) + ["spark.scheduler.minRegisteredResourcesRatio=1"],
+    gang("which", conf=logged(folder) + ALL_REGISTERED,
          env=[("SPARK_LOG_URL_STDOUT", "http://there/out"), ("SPARK_EXECUTOR_ATTRIBUTE_container_id", "c1")])
     added = [e["Executor Info"] for e in events(folder) if e["Event"] == "SparkListenerExecutorAdded"]
     assert len(added) == 2
@@ -452,6 +454,7 @@ def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix,
                 "task.maxTaskAttemptsPerNode=5", *more]
     conf = logged(folder) + [f"spark.{prefix}.{setting}" for setting in settings] + traced(tmp_path)
     conf += ["spark.task.maxFailures=6"]  # must exceed the attempts on a node, or the settings are refused
+    conf += ALL_REGISTERED  # else the stage could run nowhere, which ends the bad executor for another reason
     gang("bad", conf=conf, env=[("GANG_BAD", str(tmp_path / "bad"))])
     assert_replays(tmp_path)
     seen = events(folder)

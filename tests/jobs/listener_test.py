@@ -100,7 +100,8 @@ def submit(tmp_path, listeners, *words, master="local[2]"):
 def heard(tmp_path, master="local[2]", prefix=""):
     path = compile_object(tmp_path, "all", LISTENER)
     done = submit(tmp_path, prefix + path, "--conf", "spark.my.listener.output=%s/out" % tmp_path, "--conf",
-                  "spark.scheduler.minRegisteredResourcesRatio=1", master=master)
+                  "spark.scheduler.minRegisteredResourcesRatio=1", "--conf",
+                  "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", master=master)
     assert done.returncode == 0, done.stderr
     assert "Registered listener " + path in done.stderr
     return (tmp_path / "out").read_text(encoding="utf-8").splitlines()

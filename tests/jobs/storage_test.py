@@ -148,7 +148,8 @@ def app(tmp_path_factory):
 
 def run(app, *words, master="local[2]", conf=(), status=0):
     options = [word for setting in ("spark.log.level=WARN", "spark.locality.wait=0",
-                                    "spark.scheduler.minRegisteredResourcesRatio=1", *conf)
+                                    "spark.scheduler.minRegisteredResourcesRatio=1",
+                                    "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", *conf)
                for word in ("--conf", setting)]
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, *options, app, *map(str, words)],
                           capture_output=True, text=True, timeout=120)

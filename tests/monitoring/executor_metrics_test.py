@@ -32,7 +32,8 @@ def events(tmp_path, *words, master="local[2]"):
                            "--conf", "spark.eventLog.dir=%s/log" % tmp_path, "--conf", "spark.eventLog.compress=false",
                            "--conf", "spark.eventLog.rolling.enabled=false", "--conf", "spark.default.parallelism=2",
                            "--conf", "spark.executor.heartbeatInterval=100ms",
-                           "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", *words, str(tmp_path / "app.c")],
+                           "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", "--conf",
+                           "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", *words, str(tmp_path / "app.c")],
                           stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     with open(glob.glob(str(tmp_path / "log/*"))[0], encoding="utf-8") as file:

@@ -33,7 +33,8 @@ def csv_metrics(tmp_path, *words, master="local-cluster[2,1,1024]", instance="*"
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, "--conf",
                            f"spark.metrics.conf={tmp_path}/metrics.properties", "--conf", "spark.metrics.namespace=ns",
                            "--conf", "spark.default.parallelism=4", "--conf",
-                           "spark.scheduler.minRegisteredResourcesRatio=1", *words, str(tmp_path / "app.c")],
+                           "spark.scheduler.minRegisteredResourcesRatio=1", "--conf",
+                           "spark.scheduler.maxRegisteredResourcesWaitingTime=600s", *words, str(tmp_path / "app.c")],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     found = collections.defaultdict(dict)

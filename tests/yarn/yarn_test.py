@@ -170,7 +170,7 @@ def test_heartbeats_stay_frequent_while_containers_come(submit, yarn):
     done = submit.run(PI, "2", conf=["spark.yarn.scheduler.heartbeat.interval-ms=600s", "spark.executor.instances=11",
                                      "spark.yarn.scheduler.initial-allocation.interval=100ms", "spark.executor.memoryOverhead=1m",
                                      "spark.scheduler.minRegisteredResourcesRatio=1.0",
-                                     "spark.scheduler.maxRegisteredResourcesWaitingTime=30s"])
+                                     "spark.scheduler.maxRegisteredResourcesWaitingTime=600s"])
     assert done.returncode == 0, done.stderr
     assert len(re.findall("Registered executor", done.stderr)) == 11, done.stderr
 
