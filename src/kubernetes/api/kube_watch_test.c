@@ -266,6 +266,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
 static void keep_picture_under_random_faults(bool whole)
 {
         unsigned seed = 7;
+        kube_client_set_pause(client, 1, 2); /* a few thousand of them */
         pthread_mutex_lock(&api.lock);
         api.step = 1;
         api.refusal = 500;
