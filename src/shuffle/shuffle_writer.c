@@ -36,6 +36,7 @@
 #define SET_ASIDE (2 * PAGE_BLOCK)
 #define FIRST_ROWS (1u << 17)            /* before rows may bypass the table for a sample of their keys */
 #define FEW_ROWS (1u << 14)              /* the same if they repeat some keys, but as few as random ones of many do */
+#define SAMPLE_ZEROS 4                   /* of 2^14 keys, 2^10 estimate their number well */
 #define MIN_REPEATED 16                  /* rows that tell random keys from those that come in order */
 #define MIN_POOL_TO_BYPASS (256ul << 20) /* bytes: uncombined rows take more memory */
 
@@ -310,7 +311,7 @@ static bool shuffle_writer_should_bypass(const struct shuffle_writer *w)
 
 static int shuffle_writer_start_bypass(struct shuffle_writer *w, const fst_batch *batch)
 {
-        key_sample_clear(w->sample);
+        key_sample_start(w->sample, SAMPLE_ZEROS);
         w->seen = aggregate_stats(w->aggregate).rows_in;
         w->sampling = true;
         w->may_bypass = false;

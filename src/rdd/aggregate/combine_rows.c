@@ -412,7 +412,8 @@ static inline __attribute__((always_inline)) int number_slot_insert(struct combi
         return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
 }
 
-/* The slot of @key, or the free slot for it. The line at @home has at most a free slot, not the key. */
+/* The slot of @key, or the free slot for it. An earlier row of the group may have put the key into the line at @home.
+ */
 static __attribute__((noinline)) struct number_slot *number_slot_search(const struct combine_table *t,
                                                                         struct number_slot *home, uint64_t key)
 {
@@ -423,7 +424,7 @@ static __attribute__((noinline)) struct number_slot *number_slot_search(const st
         return s;
 }
 
-/* Compares all four slots of a line, so that the only branch is whether the key is present. */
+/* All four slots of a line were compared, so that the only branch is whether the key is present. */
 static inline __attribute__((always_inline)) int
 combine_rows_number_keys(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *rows,
                          uint32_t first, uint32_t *done, enum combine_kind op, bool take)
@@ -432,11 +433,10 @@ combine_rows_number_keys(struct combine_table *t, const struct table_group *g, u
         for (uint32_t i = 0; i < n; i++) {
                 struct number_slot *s = g->numbers[i].home;
                 uint64_t key = g->numbers[i].key;
-                unsigned at = (unsigned)(s[0].key == key) | (unsigned)(s[1].key == key) << 1 |
-                              (unsigned)(s[2].key == key) << 2 | (unsigned)(s[3].key == key) << 3;
+                const unsigned at = g->found[i];
                 bool found = true;
                 if (likely(at && key)) {
-                        s += __builtin_ctz(at);
+                        s += __builtin_ctz(at) / 2;
                 } else if (key) {
                         s = number_slot_search(t, s, key);
                         found = s->key;

@@ -365,6 +365,8 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
                 if (unlikely(t->count + n > t->limit) && (r = table_make_room(t, n)) != 0)
                         break;
                 table_group_load(&group, t, batch, first, n);
+                if (t->is_number)
+                        table_group_find_numbers(&group, n);
                 r = rows(t, &group, n, batch, first, &done);
                 first += done;
                 if (r)

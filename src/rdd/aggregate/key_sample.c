@@ -42,6 +42,12 @@ void key_sample_clear(struct key_sample *s)
         memset(s, 0, sizeof(*s));
 }
 
+void key_sample_start(struct key_sample *s, uint32_t zeros)
+{
+        key_sample_clear(s);
+        s->zeros = zeros;
+}
+
 static void sample_add(struct key_sample *s, uint64_t hash)
 {
         if (!sample_takes(s, hash))

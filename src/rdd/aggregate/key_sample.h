@@ -19,6 +19,9 @@ struct key_sample {
 
 void key_sample_clear(struct key_sample *s);
 
+/* The same for a stream of so many keys that the first @zeros bits will have to be zero soon. */
+void key_sample_start(struct key_sample *s, uint32_t zeros);
+
 /* Adds the keys of @n rows by their hashes (rdd/aggregate/hash.h). */
 void key_sample_add(struct key_sample *s, const uint64_t *hashes, uint32_t n);
 

@@ -43,6 +43,9 @@ static void estimates_many_keys_regardless_of_repetition(void **state)
                 assert_in_range(once, keys / 100 * 92, keys / 100 * 108);
                 add_keys(&s, keys, 2);
                 assert_int_equal(key_sample_estimate(&s), once);
+                key_sample_start(&s, 4);
+                add_keys(&s, keys, 1);
+                assert_in_range(key_sample_estimate(&s), keys / 100 * 88, keys / 100 * 112);
         }
 }
 

@@ -67,7 +67,18 @@ static void table_group_load_f64(struct slot_home_params place, struct group_num
                 table_group_load_number(place, numbers + i, key_f64_bits(keys[i]));
 }
 
+static void table_group_find(const struct group_number *numbers, uint32_t n, uint8_t *found)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                const struct number_slot *s = numbers[i].home;
+                const uint64_t key = numbers[i].key;
+                found[i] = (uint8_t)((s[0].key == key) | (s[1].key == key) << 2 | (s[2].key == key) << 4 |
+                                     (s[3].key == key) << 6);
+        }
+}
+
 const struct table_group_loops table_group_loops_plain = {
+        .find_numbers = table_group_find,
         .load_bytes = table_group_load_bytes,
         .load_i64 = table_group_load_i64,
 };
@@ -116,6 +127,13 @@ void table_group_load(struct table_group *g, const struct combine_table *t, cons
                 table_group_load_fixed(place, g->rows, batch->key.fixed + (size_t)first * t->type.key_size,
                                        t->type.key_size, n);
         }
+}
+
+void table_group_find_numbers(struct table_group *g, uint32_t n)
+{
+        const struct table_group_loops *all[3];
+        table_group_loops_here(all);
+        (all[0]->find_numbers ? all[0] : &table_group_loops_plain)->find_numbers(g->numbers, n, g->found);
 }
 
 void table_group_load_pieces(struct table_group *g, const struct combine_table *t, const struct piece_ends *pieces,

@@ -27,6 +27,8 @@ struct table_group {
                 struct group_row rows[TABLE_GROUP];
                 struct group_number numbers[TABLE_GROUP];
         } __attribute__((aligned(64)));
+        /* Of number keys: the slots of the line at its home, two bits for each, that have the key, or 0. */
+        uint8_t found[TABLE_GROUP];
 };
 
 #define CACHE_LINE 64
@@ -56,3 +58,6 @@ void table_group_load(struct table_group *g, const struct combine_table *t, cons
                       uint32_t n);
 void table_group_load_pieces(struct table_group *g, const struct combine_table *t, const struct piece_ends *pieces,
                              uint32_t first, uint32_t n);
+
+/* Sets `found` of the @n rows loaded last. It stays true while rows are combined, as their slots do not move. */
+void table_group_find_numbers(struct table_group *g, uint32_t n);

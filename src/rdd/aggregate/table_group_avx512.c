@@ -203,7 +203,17 @@ AVX512_LOOP void load_i64_avx512(struct slot_home_params place, struct group_num
         table_group_loops_plain.load_i64(place, numbers + i, keys + i, n - i);
 }
 
+AVX512_LOOP void find_numbers_avx512(const struct group_number *numbers, uint32_t n, uint8_t *found)
+{
+        for (uint32_t i = 0; i < n; i++) {
+                const __m512i key = _mm512_set1_epi64((int64_t)numbers[i].key);
+                found[i] = _mm512_mask_cmpeq_epi64_mask(0x55, _mm512_loadu_si512(numbers[i].home), key);
+        }
+        _mm256_zeroupper();
+}
+
 const struct table_group_loops table_group_loops_avx512 = {
+        .find_numbers = find_numbers_avx512,
         .load_bytes = load_bytes_avx512,
         .load_pieces = load_pieces_avx512,
         .load_i64 = load_i64_avx512,

@@ -21,6 +21,7 @@ struct table_group_loops {
         void (*load_pieces)(struct slot_home_params place, struct group_row *rows, const char *text,
                             const uint32_t *ends, uint32_t n);
         void (*load_i64)(struct slot_home_params place, struct group_number *numbers, const int64_t *keys, uint32_t n);
+        void (*find_numbers)(const struct group_number *numbers, uint32_t n, uint8_t *found); /* NULL: that of plain */
 };
 
 extern const struct table_group_loops table_group_loops_plain;

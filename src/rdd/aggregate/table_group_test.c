@@ -63,6 +63,39 @@ static void loads_groups_as_it_loads_keys(void **state)
         }
 }
 
+/* Lines with each slot free, with another key, or with the row's, which is at most once in a line. */
+static void finds_numbers_in_their_lines(void **state)
+{
+        static struct number_slot slots[TABLE_GROUP * NUMBERS_IN_LINE] __attribute__((aligned(64)));
+        const struct table_group_loops *loops[3];
+        const size_t sets = table_group_loops_here(loops);
+        struct table_group g;
+        uint32_t expected[TABLE_GROUP];
+        for (uint32_t i = 0; i < TABLE_GROUP; i++) {
+                struct number_slot *line = slots + i * NUMBERS_IN_LINE;
+                g.numbers[i] = (struct group_number){1 + random_below(UINT64_MAX), line};
+                for (uint32_t j = 0; j < NUMBERS_IN_LINE; j++)
+                        line[j] = (struct number_slot){random_below(2) ? g.numbers[i].key ^ UINT64_C(1) << 32 : 0,
+                                                       {g.numbers[i].key}};
+                const uint32_t place = (uint32_t)random_below(NUMBERS_IN_LINE + 1);
+                expected[i] = place < NUMBERS_IN_LINE ? 1u << 2 * place : 0;
+                if (expected[i])
+                        line[place].key = g.numbers[i].key;
+        }
+        for (size_t set = 0; set < sets; set++) {
+                memset(g.found, 0xff, sizeof(g.found));
+                if (!loops[set]->find_numbers)
+                        continue;
+                loops[set]->find_numbers(g.numbers, TABLE_GROUP, g.found);
+                for (uint32_t i = 0; i < TABLE_GROUP; i++)
+                        assert_int_equal(g.found[i], expected[i]);
+        }
+        memset(g.found, 0xff, sizeof(g.found));
+        table_group_find_numbers(&g, TABLE_GROUP - 3);
+        for (uint32_t i = 0; i < TABLE_GROUP; i++)
+                assert_int_equal(g.found[i], i < TABLE_GROUP - 3 ? expected[i] : 0xff);
+}
+
 /* Pieces give the same rows as the same keys of kind BYTES. */
 static void loads_pieces_as_it_loads_bytes(void **state)
 {
@@ -96,6 +129,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(loads_groups_as_it_loads_keys),
+                cmocka_unit_test(finds_numbers_in_their_lines),
                 cmocka_unit_test(loads_pieces_as_it_loads_bytes),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
