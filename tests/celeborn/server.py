@@ -121,6 +121,8 @@ class Worker:
             for location in map(Fields, fields.all(field)):
                 name = f"{location.number(2)}-{location.number(3)}-{mode}"
                 self.files.setdefault((key, name), PartitionFile(fields.number(5) or 1 << 62, fields.number(6) == 1))
+                for peer in map(Fields, location.all(9) if mode == 0 else ()):
+                    self.cluster.replicas[key, name[:-2]] = next(w for w in self.cluster.workers if w.rpc == peer.number(5))
         return b""
 
     def commit(self, fields, fault):
@@ -204,7 +206,7 @@ class Worker:
             if status:
                 listed.append((i, status))
         for mirror, part in stored:
-            if mirror and not mirror[0].alive:
+            if mirror and not (mirror[0].alive and mirror[1] in mirror[0].files):
                 raise Failure("PUSH_DATA_CONNECTION_EXCEPTION_REPLICA the replica is gone")
             if mirror:
                 mirror[0].files[mirror[1]].append(part)

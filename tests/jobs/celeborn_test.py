@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from celeborn.messages import PUSH_DATA, RPC_REQUEST, Fields, bytes_field, frame, number_field, plain_message, read_message, text_of
-from celeborn.server import HARD_SPLIT, MAP_ENDED, SOFT_SPLIT, Celeborn
+from celeborn.server import HARD_SPLIT, MAP_ENDED, SOFT_SPLIT, Celeborn, Fault, Location
 from celeborn.storage import batches_of
 from conditions import wait_until
 from folders import BIN, TOP
@@ -40,9 +40,9 @@ class Client:
         head_size, kind, body_size = struct.unpack(">iBi", self.stream.read(9))
         return kind, self.stream.read(head_size), self.stream.read(body_size)
 
-    def push(self, partition, map_id, attempt, batch, data):
+    def push(self, partition, map_id, attempt, batch, data, epoch=0):
         body = struct.pack("<iiii", map_id, attempt, batch, len(data)) + data
-        _, _, answer = self.ask(PUSH_DATA, b"\0" + text_of("app-0") + text_of(f"{partition}-0"), body)
+        _, _, answer = self.ask(PUSH_DATA, b"\0" + text_of("app-0") + text_of(f"{partition}-{epoch}"), body)
         return answer[0] if answer else 0
 
     def message(self, number, payload):
@@ -69,6 +69,20 @@ def test_the_scripted_server_splits_sorts_and_ends(celeborn):
     assert (stream.number(2), maps) == (2, [0, 0, 1, 1, 2, 2])
     celeborn.kill(worker.index)
     assert reader.stream.read() == b""
+
+
+def test_the_scripted_server_replicates_what_a_driver_reserves_and_spares_the_last_copy(celeborn):
+    first, second = celeborn.workers
+    primary = Location(0, 1, 0, first)
+    primary.peer = Location(0, 1, 1, second)
+    shuffle = bytes_field(1, "app") + number_field(2, 0)
+    celeborn.call(lambda: first.reserve(Fields(shuffle + bytes_field(3, primary.encode())), Fault()))
+    celeborn.call(lambda: second.reserve(Fields(shuffle + bytes_field(4, primary.peer.encode(False))), Fault()))
+    assert Client(first.push).push(0, 3, 0, 0, b"abc", epoch=1) == 0
+    assert sorted(celeborn.stored("app", 0)) == [[0, 1, 0, 3, 0, 0, 3], [0, 1, 1, 3, 0, 0, 3]]
+    assert celeborn.kill_redundant(lambda workers: workers[0]) == first.index
+    celeborn.add()
+    assert celeborn.kill_redundant(lambda workers: workers[0]) is None
 
 
 def conf_of(celeborn, *more):

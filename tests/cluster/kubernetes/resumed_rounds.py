@@ -52,7 +52,8 @@ APPLICATIONS = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/{}/sparkapplicatio
 LOGS = pathlib.Path("/var/log/pods")  # of the kubelet
 # More failures than a round has kills, executors that are asked for at once, and that wait for a driver whose pod a busy node starts.
 SETTINGS = {"spark.task.maxFailures": "20", "spark.executor.maxNumFailures": "40", "spark.kubernetes.executor.eventProcessingInterval": "100ms",
-            "spark.kubernetes.allocation.batch.delay": "200ms", "spark.firesteel.resume.executorTimeout": "5m"}
+            "spark.kubernetes.allocation.batch.delay": "200ms", "spark.firesteel.resume.executorTimeout": "5m",
+            "spark.firesteel.resume.registrationTimeout": "2m"}
 
 
 class Round:
