@@ -6,13 +6,14 @@ import subprocess
 import pytest
 
 from folders import BIN
-from sanitizers import ASAN, SANITIZED
+from sanitizers import ASAN, SANITIZED, TSAN
 
 CLUSTER = "local-cluster[2,1,1024]"
 ASAN_SETTINGS = ("detect_leaks=0:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"
                  "handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1")
 UBSAN_SETTINGS = "print_stacktrace=1:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_abort=0:use_sigaltstack=0"
 not_preloaded = pytest.mark.skipif(SANITIZED, reason="the tested product has a sanitizer, so it preloads none")
+loads_asan = pytest.mark.skipif(TSAN, reason="a process with ThreadSanitizer's library cannot have AddressSanitizer's")
 
 PROGRAM = r"""
 #include <firesteel/firesteel.h>
@@ -81,6 +82,7 @@ def line_of(mark):
     return 1 + PROGRAM[:PROGRAM.index(mark)].count("\n")
 
 
+@loads_asan
 @pytest.mark.parametrize("sanitizers", ["address", "address,undefined"])
 def test_access_beyond_an_array_ends_a_local_application(program, sanitizers):
     done = run(program, "beyond", sanitizers)
@@ -91,6 +93,7 @@ def test_access_beyond_an_array_ends_a_local_application(program, sanitizers):
     assert run(program, "beyond", None).returncode == 0  # not detected without a sanitizer
 
 
+@loads_asan
 def test_access_beyond_an_array_fails_the_job_on_executors(program):
     done = run(program, "beyond", "address", CLUSTER, "spark.task.maxFailures=1")
     assert (done.returncode, done.stdout) == (1, "")
@@ -107,6 +110,7 @@ def test_integer_overflow_ends_the_application(program, master, status):
     assert "a sanitizer has written a report to standard error" in done.stderr
 
 
+@loads_asan
 @pytest.mark.parametrize("conf", [[], ["spark.firesteel.task.isolation=process"], ["spark.firesteel.check=true"]])
 @pytest.mark.parametrize("master", ["local[2]", CLUSTER])
 def test_a_correct_application_runs_as_ever(program, master, conf):
@@ -114,11 +118,13 @@ def test_a_correct_application_runs_as_ever(program, master, conf):
     assert (done.returncode, done.stdout) == (0, "4950\n"), done.stderr
 
 
+@loads_asan
 def test_a_crash_is_reported_as_without(program):
     done = run(program, "null", "address")
     assert done.returncode == -11 and "crashed in null in sanitized.so: SIGSEGV, invalid memory access at address 0x0" in done.stderr
 
 
+@loads_asan
 def test_main_is_checked_too(program):
     done = run(program, "main", "address")
     assert done.returncode == -6 and "the application crashed in main in sanitized.so: SIGABRT, AddressSanitizer" in done.stderr
@@ -130,6 +136,7 @@ def test_executors_elsewhere_get_the_libraries_and_other_children_do_not(program
     assert re.match(r"none libasan\.so\.\d+:libubsan\.so\.\d+\n", done.stdout), done.stderr
 
 
+@loads_asan
 def test_settings_of_the_user_overrule(program):
     done = run(program, "beyond", "address", "local[2]", ASAN_OPTIONS="abort_on_error=0:exitcode=7")
     assert done.returncode == 7 and "AddressSanitizer: heap-buffer-overflow" in done.stderr
