@@ -147,9 +147,12 @@ static void reports_list_then_changes(void **state)
         assert_int_equal(kube_watch_counts(watch).lists, 1);
         assert_true(kube_watch_counts(watch).bookmarks > 0);
         assert_int_equal(seen.synced, 1);
-        assert_non_null(
-                strstr(api.last_head, "watch=true&allowWatchBookmarks=true&resourceVersion=13&timeoutSeconds="));
-        assert_non_null(strstr(api.last_head, "&labelSelector=a%3Db"));
+        char head[sizeof(api.last_head)];
+        pthread_mutex_lock(&api.lock);
+        memcpy(head, api.last_head, sizeof(head));
+        pthread_mutex_unlock(&api.lock);
+        assert_non_null(strstr(head, "watch=true&allowWatchBookmarks=true&resourceVersion=13&timeoutSeconds="));
+        assert_non_null(strstr(head, "&labelSelector=a%3Db"));
 }
 
 /* A second list finds the changes that happened without a watch. */
