@@ -223,6 +223,8 @@ static struct before before(void)
 static void unharmed(struct before b, int greeted, const char *line)
 {
         turn_for(20);
+        for (int i = 0; i < 3000 && (w.disconnected - b.disconnected < greeted || (line && log_lines() == b.lines)); i++)
+                turn_for(20);
         assert_int_equal(w.connected - b.connected, greeted);
         assert_int_equal(w.disconnected - b.disconnected, greeted);
         int lines = log_lines() - b.lines;
