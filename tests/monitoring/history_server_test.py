@@ -236,12 +236,10 @@ def test_log_names_address_and_directories(tmp_path):
 
 
 def test_new_grown_and_removed_logs(tmp_path):
-    with server(tmp_path) as s:
+    with server(tmp_path, spark_history_fs_update_interval="1h") as s:  # only changes of the directory start scans
         wait_for(lambda: "Successfully" in s.log.read_text())
-        begin = time.monotonic()
         write(tmp_path, ".new", lines()).rename(tmp_path / "logs" / "app-1")
         wait_for(lambda: s.ids() == ["app-1"])
-        assert time.monotonic() - begin < 30  # 1 s is asked on a quiet machine; a scan by time comes after 60 s
         (tmp_path / "logs" / "app-1").unlink()
         wait_for(lambda: s.ids() == [])
 
