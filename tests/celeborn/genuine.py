@@ -75,6 +75,9 @@ class Genuine:
                 "celeborn.master.http.host 127.0.0.1", "celeborn.worker.http.host 127.0.0.1",
                 "celeborn.network.bind.preferIpAddress true", "celeborn.master.heartbeat.worker.timeout 10s",
                 "celeborn.master.heartbeat.application.timeout 30s", "celeborn.worker.heartbeat.timeout 10s",
+                # A worker that waits for a master which does not answer sends no heartbeats to the next one. The default, 60 s,
+                # is longer than the worker's timeout above: the next master would answer WORKER_EXCLUDED.
+                "celeborn.masterClient.rpc.askTimeout 10s",
                 "celeborn.worker.storage.disk.reserve.size 64m", "celeborn.worker.flusher.buffer.size 64k",
                 "celeborn.worker.flusher.hdd.threads 1", "celeborn.worker.directMemoryRatioToPauseReceive 0.85",
                 "celeborn.worker.directMemoryRatioForReadBuffer 0.1", "celeborn.worker.directMemoryRatioForShuffleStorage 0",
