@@ -200,6 +200,62 @@ static int shuffle_output_write(struct shuffle_output *o, const struct page *pag
         return r;
 }
 
+/* Writes the rows of @page, whose keys are shared, as records. */
+static int shuffle_output_write_rows(struct shuffle_output *o, struct shuffle_partition *at, const struct page *page,
+                                     struct fst_error *error)
+{
+        struct page *rows;
+        struct page_cursor cursor;
+        fst_batch batch = {0};
+        int r = page_new(NULL, o->type, 0, &rows);
+        if (r)
+                return error_set(error, r, "no memory to write a page of a map output");
+        page_cursor_init(&cursor, o->type);
+        page_cursor_start(&cursor, page);
+        bool more = page_cursor_next(&cursor, &batch);
+        for (uint32_t first = 0; more && r == 0;) {
+                first += page_append(rows, &batch, first);
+                if (first == batch.rows) {
+                        more = page_cursor_next(&cursor, &batch);
+                        first = 0;
+                        if (more)
+                                continue;
+                }
+                uint64_t offset;
+                uint32_t length;
+                r = spill_write_page(o->file, rows, &offset, &length, error);
+                if (r == 0)
+                        shuffle_output_extend(o, at, offset, length);
+                rows->used = rows->rows = 0;
+        }
+        page_cursor_deinit(&cursor);
+        page_free(NULL, rows);
+        return r;
+}
+
+/* Writes a page, and adds its extents. After a failure it has none. */
+static int shuffle_output_write_page(struct shuffle_output *o, struct shuffle_partition *at, const struct page *page,
+                                     struct fst_error *error)
+{
+        struct written_pages written;
+        if (!page->keys) {
+                int r = shuffle_output_write(o, page, &written, error);
+                for (int w = 0; r == 0 && w < written.n; w++)
+                        shuffle_output_extend(o, at, written.offset[w], written.length[w]);
+                return r;
+        }
+        const struct shuffle_partition before = *at;
+        const uint32_t n_extents = o->n_extents;
+        int r = shuffle_output_write_rows(o, at, page, error);
+        if (r == 0)
+                return 0;
+        *at = before;
+        o->n_extents = n_extents;
+        if (at->last_extent)
+                o->extents[at->last_extent - 1].next = 0;
+        return r;
+}
+
 int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *space, size_t *freed,
                            struct fst_error *error)
 {
@@ -221,12 +277,9 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
         for (int i = 0; i < o->n_at && o->pages && r == 0; i++) {
                 struct shuffle_partition *at = &o->at[i];
                 while (at->last) {
-                        struct written_pages written;
-                        r = shuffle_output_write(o, at->last->next, &written, error);
+                        r = shuffle_output_write_page(o, at, at->last->next, error);
                         if (r)
                                 break;
-                        for (int w = 0; w < written.n; w++)
-                                shuffle_output_extend(o, at, written.offset[w], written.length[w]);
                         struct page *page = take_first_page(o, at);
                         *freed += page->block;
                         page_free(NULL, page);

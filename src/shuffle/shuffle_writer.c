@@ -30,6 +30,7 @@
 #include "rdd/cogroup/skewed_placer.h"
 #include "shuffle/buckets/bucket_scatter.h"
 #include "shuffle/remote_shuffle.h"
+#include "store/page.h"
 #include "shuffle/shuffle_store.h"
 
 #define LEAST_BLOCK ((size_t)1 << 10)
@@ -280,6 +281,24 @@ static int shuffle_writer_drain(struct shuffle_writer *w)
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
+/* Moves the values of keys that this output shares with others to pages without these keys. What does not fit into
+ * memory stays in the table. */
+static void shuffle_writer_share(struct shuffle_writer *w)
+{
+        struct page_keys *keys =
+                w->sample ? aggregate_share_keys(w->aggregate, w->partitioner, w->output->manager) : NULL;
+        for (uint32_t p = 0; keys && p < keys->parts; p++) {
+                struct page *page;
+                if (page_new_values(&w->memory, w->op.type, keys, p, &page) != 0)
+                        return;
+                aggregate_take_values(w->aggregate, p, page);
+                if (page->rows)
+                        shuffle_output_add(w->output, p, page);
+                else
+                        page_free(&w->memory, page);
+        }
+}
+
 /* Ends combining: moves the combined rows and the rows from @first on to pages. */
 static int stop_combining(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
@@ -494,6 +513,9 @@ static int writer_end(struct op *op)
         int r = 0;
         if (w->combining) {
                 aggregate_keep_keys(w->aggregate);
+                w->adding = true;
+                shuffle_writer_share(w);
+                w->adding = false;
                 r = shuffle_writer_drain(w);
         }
         if (r == 0 && w->scatter)

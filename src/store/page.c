@@ -173,6 +173,8 @@ int page_new_small(struct memory_consumer *c, fst_type type, size_t block, struc
 
 static void block_free(struct page *page)
 {
+        if (page->keys)
+                page_keys_unref(page->keys->owner);
         if (page->block == PAGE_BLOCK)
                 page_pool_put(page);
         else if (page->block > PAGE_BLOCK)
@@ -475,9 +477,29 @@ static size_t next_shaped(const unsigned char *p, uint32_t rows, fst_type type, 
         return 0;
 }
 
+/* Gets the next rows of a page of values: passes over those that are 0. */
+static bool page_cursor_next_values(struct page_cursor *cursor, fst_batch *batch)
+{
+        const struct page *page = cursor->page;
+        const fst_bytes *keys = page_values_keys(page);
+        const int64_t *values = page_values(page);
+        const uint32_t n = page_values_count(page);
+        uint32_t at = cursor->at, rows = 0;
+        for (; at < n && rows < FST_BATCH_ROWS; at++) {
+                cursor->key.bytes[rows] = keys[at];
+                cursor->value.i64[rows] = values[at];
+                rows += values[at] != 0;
+        }
+        cursor->at = at;
+        *batch = (fst_batch){.rows = rows, .type = cursor->type, .key = cursor->key, .value = cursor->value};
+        return rows > 0;
+}
+
 bool page_cursor_next(struct page_cursor *cursor, fst_batch *batch)
 {
         const struct page *page = cursor->page;
+        if (unlikely(page->keys != NULL))
+                return page_cursor_next_values(cursor, batch);
         uint32_t rows = MIN(page->rows - cursor->row, (uint32_t)FST_BATCH_ROWS);
         if (rows == 0)
                 return false;
@@ -568,5 +590,57 @@ int page_validate(const struct page *page, uint64_t checksum, struct fst_error *
         if (size != page->used)
                 return error_set(error, -EBADMSG, "a damaged page: its %u records do not end with its %u bytes",
                                  page->rows, page->used);
+        return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ shared keys */
+
+struct page_keys *page_keys_new(struct memory_manager *manager, uint32_t parts, uint32_t n, size_t bytes)
+{
+        size_t memory = sizeof(struct page_keys) + ((size_t)parts + 1) * sizeof(uint32_t) +
+                        parts * sizeof(struct page_key_part) + n * sizeof(fst_bytes) + bytes;
+        if (!memory_acquire_fixed_storage(manager, memory))
+                return NULL;
+        struct page_keys *keys = new0(struct page_keys);
+        *keys = (struct page_keys){.refs = 1, .parts = parts, .n = n, .manager = manager, .memory = memory};
+        keys->start = calloc((size_t)parts + 1, sizeof(uint32_t));
+        keys->keys = malloc(MAX(n, 1u) * sizeof(fst_bytes));
+        keys->text = malloc(bytes + 16);
+        keys->part = malloc(parts * sizeof(struct page_key_part));
+        if (!keys->start || !keys->keys || !keys->text || !keys->part) {
+                page_keys_unref(keys);
+                return NULL;
+        }
+        for (uint32_t p = 0; p < parts; p++)
+                keys->part[p] = (struct page_key_part){keys, p};
+        return keys;
+}
+
+struct page_keys *page_keys_ref(struct page_keys *keys)
+{
+        __atomic_add_fetch(&keys->refs, 1, __ATOMIC_RELAXED);
+        return keys;
+}
+
+void page_keys_unref(struct page_keys *keys)
+{
+        if (!keys || __atomic_sub_fetch(&keys->refs, 1, __ATOMIC_ACQ_REL) > 0)
+                return;
+        memory_release_storage(keys->manager, keys->memory);
+        free(keys->start);
+        free(keys->keys);
+        free(keys->text);
+        free(keys->part);
+        free(keys);
+}
+
+int page_new_values(struct memory_consumer *c, fst_type type, struct page_keys *keys, uint32_t part, struct page **page)
+{
+        size_t size = (size_t)(keys->start[part + 1] - keys->start[part]) * sizeof(int64_t);
+        size_t block = (sizeof(struct page) + MAX(size, (size_t)16) + 15) & ~(size_t)15;
+        int r = block < PAGE_BLOCK ? page_new_small(c, type, block, page) : page_new(c, type, size, page);
+        if (r)
+                return r;
+        (*page)->keys = &page_keys_ref(keys)->part[part];
         return 0;
 }

@@ -9,6 +9,9 @@
  *
  *      magic "FSP1" u32 | type tag u32 | key size u32 | value size u32 | rows u32 | bytes u32 | xxh3 of bytes u64
  *
+ * A page of a map output may also consist of values whose keys are elsewhere (page_new_values). It is read as any
+ * other, but it has no wire header: it becomes records before it leaves the process' memory.
+ *
  * Blocks of 256 KiB come from a process-wide pool and return to it. A larger record has its own page outside of the
  * pool. Consumers reserve the pool's memory (store/memory.h).
  */
@@ -33,7 +36,8 @@ struct page {
         uint32_t used;     /* bytes of data */
         uint32_t rows;
         fst_type type;
-        uint32_t segments; /* not 0: rows are not records (shuffle/buckets/bucket_page.h) */
+        uint32_t segments;                /* not 0: rows are not records (shuffle/buckets/bucket_page.h) */
+        const struct page_key_part *keys; /* the data is the values of these keys (page_new_values); NULL: none are */
         unsigned char data[] __attribute__((aligned(16)));
 };
 
@@ -132,3 +136,56 @@ int page_wire_check(const unsigned char header[static PAGE_WIRE_HEADER], fst_typ
 
 /* Checks @page's checksum, lengths and count. Returns -EBADMSG if they do not match. */
 int page_validate(const struct page *page, uint64_t checksum, struct fst_error *error);
+
+/*
+ * Keys that pages share. A page of values (page_new_values) has an I64 for each key of one part, in order, and no copy
+ * of the keys: several map tasks of a slot have mostly the same ones. The value 0 says that the key has no row.
+ *
+ * It does not change once it is shared. Any thread.
+ */
+struct page_key_part {
+        struct page_keys *owner;
+        uint32_t number;
+};
+
+struct page_keys {
+        int refs; /* atomic */
+        uint32_t parts, n;
+        uint32_t *start; /* by part: its first key; start[parts] is n */
+        struct page_key_part *part;
+        fst_bytes *keys;
+        char *text; /* of the keys; 16 bytes behind it can be read */
+        struct memory_manager *manager;
+        size_t memory; /* storage that is reserved */
+};
+
+/* Allocates room for @n keys of @bytes bytes in all, to be filled in by the caller, with one reference. Returns NULL if
+ * the manager has no fixed storage for it, or the system no memory. */
+struct page_keys *page_keys_new(struct memory_manager *manager, uint32_t parts, uint32_t n, size_t bytes);
+
+struct page_keys *page_keys_ref(struct page_keys *keys);
+
+/* NULL is allowed. */
+void page_keys_unref(struct page_keys *keys);
+
+/* Makes a page with room for a value of each key of @part, and takes a reference to @keys. The caller sets the values,
+ * and `rows` and `used` to what records of these rows would have. Returns as page_new. */
+int page_new_values(struct memory_consumer *c, fst_type type, struct page_keys *keys, uint32_t part,
+                    struct page **page);
+
+/* The values of such a page, their number, and their keys. */
+static inline int64_t *page_values(const struct page *page)
+{
+        return (int64_t *)page->data;
+}
+
+static inline uint32_t page_values_count(const struct page *page)
+{
+        const uint32_t *start = page->keys->owner->start + page->keys->number;
+        return start[1] - start[0];
+}
+
+static inline const fst_bytes *page_values_keys(const struct page *page)
+{
+        return page->keys->owner->keys + page->keys->owner->start[page->keys->number];
+}

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "rdd/pipeline/columns.h"
 #include "rdd/aggregate/combine_table.h"
+#include "rdd/aggregate/table_sharing.h"
 #include "rdd/sort/spill_run_writer.h"
 
 #define ENOUGH_ROWS 400000 /* needed to judge whether keys repeat */
@@ -216,6 +217,17 @@ void aggregate_shrink(struct aggregate *a)
 void aggregate_keep_keys(struct aggregate *a)
 {
         a->keep = a->table.is_positive;
+}
+
+struct page_keys *aggregate_share_keys(struct aggregate *a, const struct partitioner *partitioner,
+                                       struct memory_manager *manager)
+{
+        return a->keep ? table_share(&a->table, partitioner, manager) : NULL;
+}
+
+void aggregate_take_values(struct aggregate *a, uint32_t part, struct page *page)
+{
+        table_take_values(&a->table, part, page);
 }
 
 bool aggregate_has_kept_keys(const struct aggregate *a)

@@ -110,6 +110,18 @@ bool aggregate_reduces(const struct aggregate *a);
  */
 void aggregate_keep_keys(struct aggregate *a);
 
+/*
+ * After aggregate_keep_keys: returns keys that the output of this task may share with those of the next ones, or NULL
+ * (rdd/aggregate/table_sharing.h). aggregate_take_values then moves the rows of a partition's shared keys to a page,
+ * from the first partition to the last, or to one where the caller stops; aggregate_next has the others.
+ */
+struct page;
+struct page_keys;
+struct partitioner;
+struct page_keys *aggregate_share_keys(struct aggregate *a, const struct partitioner *partitioner,
+                                       struct memory_manager *manager);
+void aggregate_take_values(struct aggregate *a, uint32_t part, struct page *page);
+
 /* True if the table holds keys of an earlier task. `keys` of aggregate_stats then counts only those that it had not. */
 bool aggregate_has_kept_keys(const struct aggregate *a);
 

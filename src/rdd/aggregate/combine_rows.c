@@ -338,6 +338,8 @@ static inline __attribute__((always_inline)) int slot_insert(struct combine_tabl
                 return r;
         *s = (struct table_slot){.meta = row->meta, .lo = lo, .hi = row->hi, .value.bits = bits};
         t->count++;
+        if (unlikely(t->shared != NULL))
+                vec_push(&t->fresh, (uint32_t)(s - t->slots));
         return take && t->zero ? combine(t, &s->value, batch, at, op) : 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "rdd/aggregate/combine_rows.h"
 #include "rdd/aggregate/table_group.h"
+#include "rdd/aggregate/table_sharing.h"
 #include "store/range_cache.h"
 
 #define MIN_TABLE ((size_t)1 << 11)
@@ -60,9 +61,10 @@ static int slots_new(struct combine_table *t, size_t capacity, char **slots)
         return FST_MEMORY_E_DENIED;
 }
 
+/* The memory of the content beside the slots. */
 static size_t table_page_bytes(const struct combine_table *t)
 {
-        size_t bytes = 0;
+        size_t bytes = table_sharing_bytes(t);
         for (const struct page *page = t->pages; page; page = page->next)
                 bytes += page->block;
         return bytes;
@@ -94,7 +96,7 @@ int table_start(struct combine_table *t, size_t keys)
 {
         size_t wanted = table_capacity_for(MAX(keys, t->peak));
         t->peak = t->rows_out = 0;
-        t->has_rows = false;
+        t->has_rows = t->reads_fresh = false;
         bool kept = table_take_back(t);
         t->is_positive = t->may_keep;
         if (kept)
@@ -159,6 +161,8 @@ static void table_forget_structs(struct combine_table *t)
 
 void table_free(struct combine_table *t)
 {
+        table_unshare(t);
+        vec_deinit(&t->fresh);
         page_list_free(NULL, t->pages);
         t->pages = NULL;
         table_unmap_slots(t);
@@ -173,6 +177,7 @@ void table_clear(struct combine_table *t)
         t->count = t->kept = 0;
         t->limit = LIMIT(t->capacity);
         size_t bytes = table_page_bytes(t);
+        table_unshare(t);
         page_list_free(NULL, t->pages);
         if (bytes > t->unreserved)
                 memory_release(t->memory, bytes - t->unreserved);
@@ -216,6 +221,8 @@ static int combine_table_grow(struct combine_table *t)
         int r = slots_new(t, capacity, &slots);
         if (r)
                 return r;
+        memory_release(t->memory, table_sharing_bytes(t));
+        table_unshare(t); /* its slots have other places */
         table_set_slots(t, slots, capacity);
         if (t->is_number)
                 table_copy_numbers(t, (const struct number_slot *)old, old_capacity);
@@ -446,18 +453,6 @@ static void slots_read_values(const struct combine_table *t, const union slot_va
         }
 }
 
-static inline const char *slot_key(const struct table_slot *s)
-{
-        return meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
-}
-
-static inline uint64_t slot_hash(const struct table_slot *s)
-{
-        if (meta_is_long(s->meta))
-                return s->hi;
-        return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
-}
-
 /* Reads @n <= READ_AT_ONCE used slots into the rows from @row on, and their hashes unless @hashes is NULL. */
 static void slots_read(const struct combine_table *t, struct table_slot *const *slots, uint32_t n, fst_batch *batch,
                        uint32_t row, uint64_t *hashes)
@@ -518,6 +513,19 @@ static uint32_t table_positive_slots(const struct combine_table *t, size_t *pos,
         return n;
 }
 
+/* The same for those that are not shared, once the others have been taken. */
+static uint32_t table_fresh_slots(const struct combine_table *t, size_t *pos, uint32_t max, struct table_slot **used)
+{
+        uint32_t n = 0;
+        size_t at = *pos;
+        for (; at < t->fresh.len && n < max; at++) {
+                used[n] = &t->slots[t->fresh.data[at]];
+                n += used[n]->value.bits != 0;
+        }
+        *pos = at;
+        return n;
+}
+
 /* The same for numbers. The aside slot comes after the last. */
 static uint32_t table_used_numbers(struct combine_table *t, size_t *pos, uint32_t max, struct number_slot **used)
 {
@@ -556,7 +564,9 @@ static uint32_t table_read_slots(struct combine_table *t, size_t *pos, uint32_t 
                                  uint64_t *hashes, bool keep)
 {
         uint32_t (*next)(const struct combine_table *, size_t *, uint32_t, struct table_slot **) =
-                t->kept ? table_positive_slots : table_used_slots;
+                t->reads_fresh ? table_fresh_slots
+                : t->kept      ? table_positive_slots
+                               : table_used_slots;
         struct table_slot *used[READ_AT_ONCE];
         uint32_t row = 0, n;
         while (row < room && (n = next(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {

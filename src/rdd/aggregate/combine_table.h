@@ -23,6 +23,7 @@
 #include "rdd/pipeline/key.h"
 #include "rdd/pipeline/op.h"
 #include "rdd/pipeline/struct_view.h"
+#include "base/vec.h"
 #include "store/page.h"
 
 #define TABLE_BUCKETS_LOG2 4
@@ -65,6 +66,18 @@ static inline bool meta_is_long(uint64_t meta)
         return (uint32_t)meta > KEY_INLINE + 1;
 }
 
+static inline const char *slot_key(const struct table_slot *s)
+{
+        return meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
+}
+
+static inline uint64_t slot_hash(const struct table_slot *s)
+{
+        if (meta_is_long(s->meta))
+                return s->hi;
+        return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
+}
+
 struct table_group; /* rdd/aggregate/table_group.h */
 struct combine_table;
 
@@ -97,6 +110,12 @@ struct combine_table {
         bool has_rows;    /* some were added since the last table_start or table_clear */
         size_t kept;      /* keys of earlier tasks in the table */
         size_t rows_out;  /* rows that were read while the keys stay */
+
+        /* Kept keys that map outputs share (rdd/aggregate/table_sharing.h). */
+        struct page_keys *shared; /* NULL: none */
+        uint32_t *places;         /* by shared key: the number of its slot; reserved */
+        VEC(uint32_t) fresh;      /* the slots of keys that are not shared */
+        bool reads_fresh;         /* shared keys have no rows any more */
         struct memory_consumer *memory;
         bool dirty; /* some slot may be in use */
 

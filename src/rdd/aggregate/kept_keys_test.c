@@ -1,6 +1,8 @@
 /* Tables that keep their keys from task to task: each task must see its own rows, whatever the ones before had. */
 #include "rdd/aggregate/aggregate_fixture.h"
 
+#include "rdd/partitioner.h"
+
 #include <stdio.h>
 
 enum { MANY = 6000 }; /* keys: more than the smallest table that is kept has */
@@ -202,6 +204,58 @@ static void only_sums_by_bytes_keep_keys(void **state)
         fixture_deinit(&f);
 }
 
+/* Returns whether the second of two tasks with @n keys of @type, numbers as bytes, may share them. */
+static bool shares_keys(fst_type type, uint32_t n, int partitions)
+{
+        struct aggregate_fixture f;
+        struct partitioner partitioner;
+        struct page_keys *shared = NULL;
+        char keys[FST_BATCH_ROWS * 32] = {0};
+        fst_bytes views[FST_BATCH_ROWS];
+        int64_t ones[FST_BATCH_ROWS];
+        fixture_init(&f, 64 << 20, AGGREGATE_MAP, type, sum);
+        f.options.keep_keys = true;
+        partitioner_init_hash(&partitioner, partitions, type);
+        for (int task = 0; task < 2; task++) {
+                fixture_start(&f);
+                for (uint32_t i = 0; i < 2 * n;) {
+                        fst_batch batch = {.type = type, .value.i64 = ones};
+                        for (; i < 2 * n && batch.rows < FST_BATCH_ROWS; i++, batch.rows++) {
+                                uint32_t number = i % n;
+                                memcpy(keys + (size_t)batch.rows * 32, &number, sizeof(number));
+                                views[batch.rows] = (fst_bytes){keys + (size_t)batch.rows * 32, 32};
+                                ones[batch.rows] = 1;
+                        }
+                        if (type.key == FST_KIND_BYTES)
+                                batch.key.bytes = views;
+                        else
+                                batch.key.fixed = keys;
+                        fixture_add_all(&f, &batch, NULL);
+                }
+                aggregate_keep_keys(f.a);
+                shared = aggregate_share_keys(f.a, &partitioner, f.manager);
+                assert_true(task || !shared);
+                fst_batch out;
+                for (int rows = 0; (rows = fixture_next_row(&f, &out)) > 0;)
+                        ;
+                aggregate_reset(f.a);
+        }
+        bool shares = shared != NULL;
+        partitioner_deinit(&partitioner);
+        fixture_deinit(&f);
+        return shares;
+}
+
+static void only_many_bytes_keys_are_shared(void **state)
+{
+        assert_true(shares_keys(FST_PAIR(BYTES, I64), MANY, 3));
+        assert_false(shares_keys(FST_PAIR(BYTES, I64), MANY, 200)); /* a few for each partition */
+        fst_type fixed = FST_PAIR(BYTES, I64);
+        fixed.key = FST_KIND_FIXED;
+        fixed.key_size = 32;
+        assert_false(shares_keys(fixed, MANY, 3));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -212,6 +266,7 @@ int main(void)
                 cmocka_unit_test(abandoned_tasks_leave_nothing),
                 cmocka_unit_test(keys_give_way_to_need_of_memory),
                 cmocka_unit_test(only_sums_by_bytes_keep_keys),
+                cmocka_unit_test(only_many_bytes_keys_are_shared),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
