@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from folders import BIN
-from sanitizers import ASAN
+from sanitizers import SANITIZED
 
 
 PROGRAM = r"""
@@ -150,7 +150,7 @@ def test_a_changed_global_fails_the_first_attempt(program, mode, operation, func
     assert run(program, mode).returncode == 0  # on threads it works, hence the key
 
 
-@pytest.mark.skipif(ASAN, reason="AddressSanitizer's heap has the same addresses in each process, so the pointer is valid")
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's heap has the same addresses in each process, so the pointer is valid")
 def test_a_captured_pointer_fails_the_first_attempt(program):
     done = checked(program, "pointer")
     line = 1 + PROGRAM[:PROGRAM.index("return x * c->values")].count("\n")

@@ -34,7 +34,7 @@ static int leave(fst_task *task, fst_bytes line, fst_out *out) { exit(0); }
 static int wrong(fst_task *task, fst_bytes line, fst_out *out) { fst_emit(out, 1); return 0; }
 static int huge(fst_task *task, fst_bytes line, fst_out *out)
 {
-        size_t size = 1ul << 30;
+        size_t size = 1ul << 28;
         char *record = malloc(size);
         memset(record, 'x', size);
         fst_emit(out, ((fst_bytes){record, size}), 1);
