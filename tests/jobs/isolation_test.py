@@ -483,13 +483,16 @@ def test_nothing_outlives_who_started_it(program, tmp_path, victim, failures):
     command, environment, mark = submission(program, tmp_path, "loop", master="local-cluster[1,1,1024]",
                                             **{"spark.task.maxFailures": failures})
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as app:
-        assert wait_for((tmp_path / "mark").exists)
-        before = marked_processes(mark)
-        assert sorted(before.values()) == ["firesteel", "firesteel-worke", "firesteel-zygot", "spark-submit"]
-        os.kill(next(pid for pid, name in before.items() if name == victim[:15]), signal.SIGKILL)
-        if victim == "spark-submit":
-            assert wait_for(lambda: not marked_processes(mark))
-        out, err = app.communicate(timeout=120)
+        try:
+            assert wait_for((tmp_path / "mark").exists)
+            before = marked_processes(mark)
+            assert sorted(before.values()) == ["firesteel", "firesteel-worke", "firesteel-zygot", "spark-submit"]
+            os.kill(next(pid for pid, name in before.items() if name == victim[:15]), signal.SIGKILL)
+            if victim == "spark-submit":
+                assert wait_for(lambda: not marked_processes(mark))
+            out, err = app.communicate(timeout=120)
+        finally:
+            app.kill()  # when an assertion fails: the function loops forever
     gone = set(before) - {app.pid}
     assert wait_for(lambda: not gone & set(marked_processes(mark)))
     if victim != "spark-submit":
