@@ -351,6 +351,10 @@ static void end_executor_0_at_the_end(void *owner, struct scheduler_backend *bac
 static void an_executor_may_end_while_the_manager_ends_the_application(void **state)
 {
         fst_context *sc = new_cluster_context();
+        struct endpoint_client c;
+        client_init(&c, sc);
+        wait_until(&c, "0", true); /* the other executor may register much earlier */
+        client_deinit(&c);
         count_works(sc);
         job_runner_call(sc->runner, end_executor_0_at_the_end, NULL);
         assert_int_equal(fst_context_stop(sc), 0);
