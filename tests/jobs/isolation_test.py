@@ -57,11 +57,13 @@ static void mark(const struct how *how)
         }
 }
 
-/* Without end, once it is known who does so. */
+/* Without end, once it is known who does so. A later attempt aborts. */
 static void loop(const struct how *how)
 {
         char path[sizeof(how->mark) + 8], partial[sizeof(path) + 8];
         snprintf(path, sizeof(path), "%s.pid", how->mark);
+        if (access(path, F_OK) == 0)
+                abort();
         snprintf(partial, sizeof(partial), "%s.new", path);
         FILE *f = fopen(partial, "w");
         if (!f)
