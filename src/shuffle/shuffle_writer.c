@@ -213,6 +213,21 @@ static int shuffle_writer_scatter_hashed(struct shuffle_writer *w, const fst_bat
         return shuffle_writer_scatter(w, batch, 0);
 }
 
+/* Appends the rows from @first on to pages. */
+static int shuffle_writer_add_rows(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
+{
+        if (w->scatter) {
+                fst_batch rest = *batch; /* pairs of numbers */
+                rest.rows -= first;
+                rest.key.i64 += first;
+                rest.value.i64 += first;
+                hash_keys(&rest, w->hashes);
+                return shuffle_writer_scatter_hashed(w, &rest);
+        }
+        int r = row_placer_place(&w->placing, batch, w->places);
+        return r ? r : shuffle_writer_scatter(w, batch, first);
+}
+
 /* From the first row on that bypasses the table, numbers are scattered by bucket, unless there are pages of records. */
 static void shuffle_writer_start_buckets(struct shuffle_writer *w)
 {
@@ -305,10 +320,7 @@ static int stop_combining(struct shuffle_writer *w, const fst_batch *batch, uint
         int r = shuffle_writer_drain(w);
         aggregate_reset(w->aggregate);
         w->combining = false;
-        if (r || first >= batch->rows)
-                return r;
-        r = row_placer_place(&w->placing, batch, w->places);
-        return r ? r : shuffle_writer_scatter(w, batch, first);
+        return r || first >= batch->rows ? r : shuffle_writer_add_rows(w, batch, first);
 }
 
 /*
@@ -440,8 +452,7 @@ static int writer_consume(struct op *op, const struct rows *in)
                 return shuffle_writer_bypass(w, &in->batch);
         if (w->skewed)
                 return shuffle_writer_add_skewed(w, &in->batch);
-        int r = row_placer_place(&w->placing, &in->batch, w->places);
-        return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
+        return shuffle_writer_add_rows(w, &in->batch, 0);
 }
 
 /* Only a table takes pieces; the others come as rows. */

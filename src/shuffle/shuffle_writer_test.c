@@ -19,10 +19,13 @@ struct writer_case {
         int64_t rows, keys; /* row i has the key i % keys, or a random one, and the value i */
         size_t pool;        /* bytes */
         bool local, random;
+        int64_t fresh; /* from this row on, each has another key; 0: none has */
 };
 
 static int64_t case_key(const struct writer_case *c, int64_t row)
 {
+        if (c->fresh && row >= c->fresh)
+                return c->keys + row - c->fresh;
         return (int64_t)((c->random ? key_mix((uint64_t)row + 1) : (uint64_t)row) % (uint64_t)c->keys);
 }
 
@@ -62,7 +65,8 @@ static void add_segments(struct page_cursor *cursor, const struct page *page, in
 /* Checks that the rows of all partitions have the sums of the input. */
 static void check_output(const struct shuffle_output *output, const struct writer_case *c)
 {
-        int64_t *sums = new_array(int64_t, (size_t)c->keys);
+        const int64_t keys = c->keys + (c->fresh ? c->rows - c->fresh : 0);
+        int64_t *sums = new_array(int64_t, (size_t)keys);
         struct page_cursor cursor;
         page_cursor_init(&cursor, output->type);
         for (int p = 0; p < PARTITIONS; p++) {
@@ -76,7 +80,7 @@ static void check_output(const struct shuffle_output *output, const struct write
         page_cursor_deinit(&cursor);
         for (int64_t i = 0; i < c->rows; i++)
                 sums[case_key(c, i)] -= i;
-        for (int64_t key = 0; key < c->keys; key++)
+        for (int64_t key = 0; key < keys; key++)
                 assert_int_equal(sums[key], 0);
         free(sums);
 }
@@ -152,6 +156,13 @@ static void combines_again_when_keys_repeat(void **state)
         assert_in_range(rows, 550000, 650000);
 }
 
+/* The table of the first rows that repeat is given up again: the next ones are moved by bucket too. */
+static void moves_rows_by_bucket_when_keys_repeat_no_more(void **state)
+{
+        const struct writer_case c = {1000000, 200000, AMPLE, true, .fresh = 450000};
+        assert_in_range(rows_written(c), 900000, 1000000);
+}
+
 /* Each of two outputs takes more than half of the storage that execution may not claim. */
 static void older_outputs_make_room(void **state)
 {
@@ -199,6 +210,7 @@ int main(void)
                 cmocka_unit_test(combines_if_memory_is_small),
                 cmocka_unit_test(combines_few_keys_from_the_first_row),
                 cmocka_unit_test(combines_again_when_keys_repeat),
+                cmocka_unit_test(moves_rows_by_bucket_when_keys_repeat_no_more),
                 cmocka_unit_test(older_outputs_make_room),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
