@@ -417,7 +417,9 @@ def test_a_slow_task_is_overtaken(gang, tmp_path):
     assert {(e["Task Info"]["Speculative"], e["Task End Reason"]["Reason"]) for e in slow} == {
         (True, "Success"), (False, "TaskKilled")}
     assert len({e["Task Info"]["Executor ID"] for e in slow}) == 2
-    assert len(ends) == 9
+    first = [e["Task Info"]["Index"] for e in ends if not e["Task Info"]["Speculative"]]
+    succeeded = [e["Task Info"]["Index"] for e in ends if e["Task End Reason"]["Reason"] == "Success"]
+    assert sorted(first) == sorted(succeeded) == list(range(8))  # on a busy machine others may be slow, too
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
