@@ -284,16 +284,22 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
 
 /* ---------------------------------------------------------------------------------------------------- buckets */
 
-/* Pins the outputs before @n and returns their bucket bits if all their rows are in memory by bucket, else 0. */
+/* Pins the outputs before @n and returns their bucket bits if all their rows of the partition are in memory by bucket,
+ * else 0. */
 static uint32_t shuffle_reader_pin_buckets(struct shuffle_input *in, int *n)
 {
         uint32_t bits = 0;
         for (*n = 0; *n < in->inputs->n; ++*n) {
                 struct shuffle_output *o = in->outputs[*n];
-                if (!o || !o->bucket_bits || (bits && o->bucket_bits != bits))
+                if (!o)
                         return 0;
-                bits = o->bucket_bits;
+                const bool empty = shuffle_output_is_empty(o, in->partition);
+                if (!empty && (!o->bucket_bits || (bits && o->bucket_bits != bits)))
+                        return 0;
                 shuffle_output_pin(o);
+                if (empty)
+                        continue;
+                bits = o->bucket_bits;
                 if (o->file) {
                         shuffle_output_unpin(o);
                         return 0;
