@@ -152,6 +152,8 @@ static void combine_forget_shared(struct combine_op *self)
                 free(self->shared.data[i].sums);
         }
         self->shared.len = 0;
+        if (self->memory.held)
+                memory_release(&self->memory, self->memory.held);
 }
 
 /* Moves sums of shared keys to the table. */

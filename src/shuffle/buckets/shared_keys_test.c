@@ -36,6 +36,7 @@ struct sharing {
         int64_t expected[ALL], got[ALL];
         int times[ALL]; /* that a key came out of the reduce side */
         int ended, borrowed, values;
+        size_t held; /* by the reduce task while its rows come out */
 };
 
 static struct sharing *now; /* of the test that runs */
@@ -120,6 +121,7 @@ static void sharing_deinit(struct sharing *s)
 
 static int collect_consume(struct op *op, const struct rows *in)
 {
+        now->held = memory_manager_execution_used(now->memory);
         for (uint32_t i = 0; i < in->batch.rows; i++) {
                 int number = number_of(in->batch.key.bytes[i]);
                 now->got[number] += in->batch.value.i64[i];
@@ -217,6 +219,20 @@ static void outputs_share_keys(void **state)
         sharing_deinit(&s);
 }
 
+/* Operators downstream may have the memory of sums that are in the table. */
+static void sums_give_way_to_rows(void **state)
+{
+        static struct sharing s;
+        sharing_init(&s);
+        sharing_write(&s);
+        sharing_check(&s, false);
+        const size_t without = s.held;
+        sharing_check(&s, true);
+        assert_true(s.borrowed > 0);
+        assert_int_equal(s.held, without);
+        sharing_deinit(&s);
+}
+
 /* On disk, rows are records again. */
 static void outputs_move_to_disk(void **state)
 {
@@ -297,7 +313,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(outputs_share_keys),       cmocka_unit_test(outputs_move_to_disk),
                 cmocka_unit_test(large_sums_are_rows),      cmocka_unit_test(memory_is_scarce),
-                cmocka_unit_test(abandoned_sums_are_freed),
+                cmocka_unit_test(abandoned_sums_are_freed), cmocka_unit_test(sums_give_way_to_rows),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
