@@ -217,11 +217,14 @@ static void shuffled_cursor_free(void *cursor)
         free(cursor);
 }
 
-/* Lets @to take the rows of @page where they are. Returns 0, OP_NOT_BORROWED, or negative. */
-static int shuffled_lend(const struct pipeline_env *env, struct shuffle_input *input, const struct page *page,
+/* Lets @to take the rows of @page where they are. Returns 0, OP_NOT_BORROWED, or negative. A loan takes locks that all
+ * slots share, so none is made of records for an operator that combines: it only takes values (page_new_values). */
+static int shuffled_lend(const struct pipeline_node *node, struct shuffle_input *input, const struct page *page,
                          struct op *to)
 {
-        struct page_loan *loan = to->class->borrow && env->shuffle->lend ? env->shuffle->lend(input, page) : NULL;
+        const struct pipeline_env *env = node_env(node);
+        const bool takes = to->class->borrow && (page->keys || !node->rdd->shuffle.combine);
+        struct page_loan *loan = takes && env->shuffle->lend ? env->shuffle->lend(input, page) : NULL;
         if (!loan)
                 return OP_NOT_BORROWED;
         int r = to->class->borrow(to, page, loan);
@@ -269,7 +272,7 @@ static int shuffled_feed(struct pipeline_node *node, int partition, struct op *t
                 return r;
         }
         while ((r = source->next(input, &page)) == 0 && page) {
-                r = shuffled_lend(env, input, page, to);
+                r = shuffled_lend(node, input, page, to);
                 if (r == 0)
                         continue;
                 if (r != OP_NOT_BORROWED)
