@@ -7,6 +7,7 @@
  */
 #include "exec/slot.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "exec/guard/crash.h"
 #include "exec/isolation/isolation.h"
@@ -14,10 +15,13 @@
 #include "numa/numa_nodes.h"
 #include "exec/isolation/process_slot.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define PIPELINE_STAYS (NS_PER_SECOND / 2) /* without tasks */
 
 struct slot {
         int index;
@@ -72,12 +76,29 @@ static void run_batch(struct slot *s, struct task_batch *run)
         s->done(s->owner, run);
 }
 
+/* Waits for a batch. Frees the pipeline when none comes: other slots may need the memory of its tables, which is not
+ * reserved, and the storage that it holds. Lock held. */
+static void slot_wait(struct slot *s)
+{
+        const int64_t until = s->runner.work ? now_ns() + PIPELINE_STAYS : 0;
+        const struct timespec deadline = timespec_of_ns(until);
+        while (!s->given && !s->stopping) {
+                if (!s->runner.work) {
+                        pthread_cond_wait(&s->wake, &s->lock);
+                } else if (pthread_cond_timedwait(&s->wake, &s->lock, &deadline) == ETIMEDOUT && !s->given) {
+                        pthread_mutex_unlock(&s->lock);
+                        task_runner_drop(&s->runner);
+                        pthread_mutex_lock(&s->lock);
+                }
+        }
+}
+
 /* Waits for the next batch. Its tasks are killed if the slot is stopping. NULL: there will be none. */
 static struct task_batch *take_batch(struct slot *s)
 {
         pthread_mutex_lock(&s->lock);
-        while (!s->given && !s->stopping)
-                pthread_cond_wait(&s->wake, &s->lock);
+        if (!s->given && !s->stopping)
+                slot_wait(s);
         struct task_batch *run = steal(s->given);
         if (run && s->stopping)
                 for (int i = 0; i < run->n; i++)
@@ -126,6 +147,11 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
              struct fst_error *error)
 {
         struct slot *s = new0(struct slot);
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&s->wake, &monotonic);
+        pthread_condattr_destroy(&monotonic);
         s->index = index;
         s->env = env;
         s->done = done;

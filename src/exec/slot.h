@@ -3,7 +3,8 @@
  * thread waits (see exec/isolation/isolation.h).
  *
  * It receives batches of up to MAX_TASK_BATCH tasks of one stage attempt. The outcomes of a batch are reported
- * together. The slot keeps the pipeline of the last stage, so a batch of small tasks of one stage allocates nothing.
+ * together. The slot keeps the pipeline of the last stage, so a batch of small tasks of one stage allocates nothing. It
+ * frees it after half a second without tasks.
  */
 #pragma once
 

@@ -7,6 +7,7 @@
 #include "driver/context.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
+#include "store/memory.h"
 #include "unit/temp_dir.h"
 
 static int keyed(fst_task *task, int64_t x, fst_out *out)
@@ -272,6 +273,31 @@ static void keeps_rdds_of_futures(void **state)
         assert_int_equal(blocks(sc), 0);
 }
 
+static int named(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[32];
+        snprintf(text, sizeof(text), "name %d", (int)(x % 6000));
+        fst_emit(out, text, 1);
+        return 0;
+}
+
+/* Slots keep the keys of map outputs for their next tasks, but not if none come. */
+static void idle_slots_hold_no_storage(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *names = fst_map(fst_range_n(sc, 0, 12 * 12000, 12), named, FST_PAIR(BYTES, I64));
+        fst_rdd *sum = fst_reduce_by_key_n(names, fst_fn_sum, 1); /* its only task is of one of the slots */
+        assert_int_equal(fst_count(sum, &n), 0);
+        assert_int_equal(n, 6000);
+        assert_true(memory_manager_storage_used(sc->env.memory) > 0);
+        fst_release(sum);
+        assert_int_equal(outputs(sc), 0);
+        for (int i = 0; i < 1000 && memory_manager_storage_used(sc->env.memory) > 0; i++)
+                usleep(10000);
+        assert_int_equal(memory_manager_storage_used(sc->env.memory), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -283,6 +309,7 @@ int main(void)
                 cmocka_unit_test(cleans_checkpoints_if_configured),
                 cmocka_unit_test_setup_teardown(keeps_rdds_of_other_threads_jobs, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(keeps_rdds_of_futures, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(idle_slots_hold_no_storage, api_setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
