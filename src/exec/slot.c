@@ -158,7 +158,6 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         s->owner = owner;
         s->failing_task = -1;
         pthread_mutex_init(&s->lock, NULL);
-        pthread_cond_init(&s->wake, NULL);
         task_runner_init(&s->runner, env);
         if (env->isolation) {
                 s->workers = process_slot_new(index, env, env->isolation);
