@@ -1,6 +1,7 @@
-"""No allocation and no lock for each row; few for each task, and fewer locks that move from thread to thread. tests/costs/count_calls.c counts them in all processes.
+"""No allocation and no lock for each row; few for each task, and fewer locks that move from thread to thread.
 
-`python3 tests/jobs/costs_test.py` prints the costs of one row and of one task.
+tests/costs/count_calls.c counts them in all processes. `FIRESTEEL_BIN=$PWD/build/src PYTHONPATH=tests python3
+tests/jobs/costs_test.py` prints the costs of one row and of one task, on one cpu and on two.
 """
 import os
 import subprocess
@@ -22,8 +23,11 @@ TASK_LIMITS = {"task": (0.1, 0.5, 1.5, 1, 0.2), "map_task": (5, 16, 1, 3, 2)}
 pytestmark = pytest.mark.skipif(SANITIZED, reason="nothing can be loaded before the sanitizer")
 
 
-def costs(folder, master, of):
-    """The costs of one row or task, by the name of the job: five numbers, in the order of NAMES."""
+def costs(folder, master, of, cpus=1):
+    """The costs of one row or task, by the name of the job: five numbers, in the order of NAMES.
+
+    On one cpu, where threads interleave in the same way however busy the others are.
+    """
     library, counts = os.path.join(folder, "count_calls.so"), os.path.join(folder, "counts")
     os.mkdir(counts)
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, f"{TESTS}/costs/count_calls.c", "-ldl"], check=True)
@@ -31,7 +35,7 @@ def costs(folder, master, of):
         [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.log.level=WARN",
          "--conf", "spark.ui.enabled=false", f"{TESTS}/costs/costs.c", of],
         env=os.environ | {"LD_PRELOAD": library, "COUNTED_CALLS": counts}, capture_output=True, text=True, timeout=120,
-        check=False)
+        preexec_fn=lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cpus]), check=False)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     return {words[0]: [float(word) for word in words[2:]] for words in lines}
@@ -54,10 +58,11 @@ def test_tasks_allocate_and_lock_little(tmp_path, master):
 
 
 def main():
-    for master, of in (("local[1]", "rows"), ("local[2]", "tasks"), ("local-cluster[1,2,1024]", "tasks")):
+    for master, of, cpus in (("local[1]", "rows", 1), ("local[2]", "tasks", 1), ("local[2]", "tasks", 2),
+                             ("local-cluster[1,2,1024]", "tasks", 1), ("local-cluster[1,2,1024]", "tasks", 2)):
         with tempfile.TemporaryDirectory() as folder:
-            print(f"{master:24}{''.join(f'{name:>24}' for name in NAMES)}")
-            for name, cost in costs(folder, master, of).items():
+            print(f"{f'{master}, {cpus} cpus':24}{''.join(f'{name:>24}' for name in NAMES)}")
+            for name, cost in costs(folder, master, of, cpus).items():
                 print(f"  {name:22}{''.join(f'{number:24.4f}' for number in cost)}")
 
 
