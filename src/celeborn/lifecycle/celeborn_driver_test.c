@@ -1,4 +1,4 @@
-/* What the driver's thread of Celeborn's lifecycle manager journals, and when. */
+/* The driver's side of Celeborn's lifecycle manager journals a shuffle before its map tasks start. */
 #include "celeborn/lifecycle/celeborn_driver.h"
 
 #include "celeborn/lifecycle/lifecycle_journal.h"

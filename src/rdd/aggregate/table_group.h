@@ -27,7 +27,7 @@ struct table_group {
                 struct group_row rows[TABLE_GROUP];
                 struct group_number numbers[TABLE_GROUP];
         } __attribute__((aligned(64)));
-        /* Of number keys: the slots of the line at its home, two bits for each, that have the key, or 0. */
+        /* The slots with the key in the line at its home, two bits for each slot, or 0; for number keys. */
         uint8_t found[TABLE_GROUP];
 };
 
