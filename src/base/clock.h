@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -29,6 +30,16 @@ static inline uint64_t ms_until(int64_t deadline, int64_t now)
 static inline struct timespec timespec_of_ns(int64_t ns)
 {
         return (struct timespec){.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND};
+}
+
+/* Initializes @cond, whose timed waits end by the clock of now_ns. */
+static inline void cond_init_monotonic(pthread_cond_t *cond)
+{
+        pthread_condattr_t monotonic;
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(cond, &monotonic);
+        pthread_condattr_destroy(&monotonic);
 }
 
 /* CLOCK_MONOTONIC, in nanoseconds. */

@@ -229,12 +229,8 @@ static void barrier_waiter_fail(void *owner, const char *message)
 struct barrier_waiter *barrier_waiter_new(struct barrier_requester *requester)
 {
         struct barrier_waiter *w = new0(struct barrier_waiter);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&w->lock, NULL);
-        pthread_cond_init(&w->answered, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&w->answered);
         w->refs = 2;
         *requester = (struct barrier_requester){.reply = barrier_waiter_reply, .fail = barrier_waiter_fail, .owner = w};
         return w;

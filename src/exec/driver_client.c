@@ -4,6 +4,7 @@
  */
 #include "exec/driver_client.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
@@ -113,11 +114,7 @@ int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_cli
         a->driver = rpc_ref_ref(driver);
         a->last = &a->first;
         pthread_mutex_init(&a->lock, NULL);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&a->answered, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&a->answered);
         *asks = a;
         return 0;
 }

@@ -147,11 +147,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
              struct fst_error *error)
 {
         struct slot *s = new0(struct slot);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&s->wake, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&s->wake);
         s->index = index;
         s->env = env;
         s->done = done;

@@ -132,11 +132,7 @@ int python_pool_new(const struct fst_conf *conf, struct disk_dirs *dirs, struct 
 {
         struct python_pool *p = new0(struct python_pool);
         struct buf list = BUF_INIT;
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&p->changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&p->changed);
         pthread_mutex_init(&p->lock, NULL);
         p->dirs = dirs;
         p->wake = -1;

@@ -508,12 +508,8 @@ int shuffle_service_new(const struct shuffle_service_options *options, struct sh
                         struct fst_error *error)
 {
         struct shuffle_service *s = new0(struct shuffle_service);
-        pthread_condattr_t monotonic;
         pthread_mutex_init(&s->lock, NULL);
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&s->closed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&s->closed);
         struct shuffle_metrics *metrics = NULL;
         int r = shuffle_service_start(s, options, error);
         if (r == 0)

@@ -22,6 +22,7 @@
  */
 #include "store/block_store_internal.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
 #include "store/storage_level.h"
@@ -172,11 +173,7 @@ struct block_store *block_store_new(const struct block_store_options *options)
         struct block_store *s = new0(struct block_store);
         s->options = *options;
         pthread_mutex_init(&s->lock, NULL);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&s->changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&s->changed);
         s->slots = 64;
         s->table = new_array(struct block *, s->slots);
         for (int i = 0; i < 2; i++)

@@ -74,11 +74,7 @@ struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_frac
 {
         struct memory_manager *m = new0(struct memory_manager);
         pthread_mutex_init(&m->lock, NULL);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&m->changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&m->changed);
         m->pool = pool_bytes;
         m->region = (size_t)((double)pool_bytes * storage_fraction);
         return m;

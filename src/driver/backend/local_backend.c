@@ -371,11 +371,7 @@ struct scheduler_backend *local_backend_new(struct fst_context *sc)
         b->n_slots = sc->master.threads;
         b->slots = new_array(struct slot *, (size_t)b->n_slots);
         b->running = new_array(struct task_batch *, (size_t)b->n_slots);
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&b->lock, NULL);
-        pthread_cond_init(&b->woken_cond, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&b->woken_cond);
         return &b->backend;
 }

@@ -463,13 +463,9 @@ struct listener_bus *listener_bus_new(struct listener_bus_options options)
         struct listener_bus *bus = new0(struct listener_bus);
         bus->capacity = options.capacity ? options.capacity : 10000;
         bus->stall_ms = options.stall_ms ? options.stall_ms : 10000;
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&bus->lock, NULL);
-        pthread_cond_init(&bus->work, &monotonic);
-        pthread_cond_init(&bus->room, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&bus->work);
+        cond_init_monotonic(&bus->room);
         return bus;
 }
 

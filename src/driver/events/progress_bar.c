@@ -112,12 +112,8 @@ struct progress_bar *progress_bar_start(struct app_status *status, struct progre
                 bar->options.first_delay_ms = 500;
         if (!options.show)
                 bar->options.show = log_set_status_line;
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&bar->lock, NULL);
-        pthread_cond_init(&bar->wake, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&bar->wake);
         if (pthread_create(&bar->thread, NULL, progress_bar_run, bar) != 0) {
                 /* The application runs without a bar. */
                 log_warn("ConsoleProgressBar", "cannot start the thread of the progress bar, so none is shown");

@@ -5,6 +5,7 @@
 #include "exec/app/app_files.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/fs.h"
@@ -53,13 +54,9 @@ int app_files_new(const char *dir, struct file_cache *cache, const struct archiv
         f->dir = mem_strdup(dir);
         f->cache = cache;
         f->archives = *archives;
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_mutex_init(&f->lock, NULL);
         pthread_mutex_init(&f->linking, NULL);
-        pthread_cond_init(&f->changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&f->changed);
         *files = f;
         return 0;
 }

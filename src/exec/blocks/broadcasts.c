@@ -15,6 +15,7 @@
 #include "exec/blocks/broadcasts.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fault_point.h"
 #include "base/log.h"
@@ -64,13 +65,9 @@ struct broadcasts {
 struct broadcasts *broadcasts_new(const struct broadcasts_options *options)
 {
         struct broadcasts *b = new0(struct broadcasts);
-        pthread_condattr_t monotonic;
         b->options = *options;
         pthread_mutex_init(&b->lock, NULL);
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&b->changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&b->changed);
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
         b->random = (uint64_t)t.tv_nsec * 0x9E3779B97F4A7C15u + (uint64_t)getpid();

@@ -1,6 +1,7 @@
 /* See broadcast_table.h. */
 #include "rdd/cogroup/broadcast_table.h"
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
@@ -20,11 +21,7 @@ static struct {
 
 static void broadcast_tables_init(void)
 {
-        pthread_condattr_t monotonic;
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&changed, &monotonic);
-        pthread_condattr_destroy(&monotonic);
+        cond_init_monotonic(&changed);
 }
 
 size_t broadcast_table_bytes(const struct broadcast_side *small)

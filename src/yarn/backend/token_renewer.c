@@ -285,13 +285,9 @@ int token_renewer_new(uv_loop_t *loop, const struct fst_conf *conf, const struct
                       token_renewer_done done, void *owner, struct token_renewer **out, struct fst_error *error)
 {
         struct token_renewer *t = new0(struct token_renewer);
-        pthread_condattr_t clock;
         pthread_attr_t detached;
         pthread_t thread;
-        pthread_condattr_init(&clock);
-        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        pthread_cond_init(&t->changed, &clock);
-        pthread_condattr_destroy(&clock);
+        cond_init_monotonic(&t->changed);
         pthread_mutex_init(&t->lock, NULL);
         conf_init(&t->conf);
         strmap_merge(&t->conf.set, &conf->set);
